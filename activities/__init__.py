@@ -1,0 +1,1 @@
+"""What touches the world: activity classes on ports, and the adapters behind those ports."""

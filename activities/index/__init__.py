@@ -1,0 +1,1 @@
+"""Qdrant, the index: one port, an embedded and a server adapter."""

@@ -1,0 +1,1 @@
+"""Postgres, the record: schema, migrations, row-level security and the adapters on it."""

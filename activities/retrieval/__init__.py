@@ -1,0 +1,1 @@
+"""The retrieval engine: strategies interpreted over registry, experience and articles."""

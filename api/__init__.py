@@ -1,0 +1,1 @@
+"""How people and agents reach Caselore: the HTTP API and its typed client."""

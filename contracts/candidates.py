@@ -1,0 +1,88 @@
+"""What Postgres says, now, about the things that a retrieval found.
+
+The search index proposes targets; these records decide whether and how each may be shown (R10, R15, R21).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from contracts.cases import Case
+from contracts.experience import Draft
+from contracts.identity import Profile
+from contracts.index import Scope
+from contracts.labels import CandidateKind, Outcome
+from contracts.retrieval import Answer, OriginRef, RetrievalRequest
+from contracts.strategy import Strategy
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalTask:
+    """A stored request with everything that its caller's identity derives (R13)."""
+
+    request: RetrievalRequest
+    principal_id: str
+    profile: Profile
+    strategy: Strategy
+    scope: Scope
+    """Derived from grants, narrowed by the request."""
+    answer: Answer | None
+    """Set when the request was answered before: a repeat returns it unchanged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A target that Postgres found by keys or full text, best first."""
+
+    target: str
+    revision: int
+    fields: tuple[str, ...]
+    """What matched: `origin`, `object_refs`, `text`..."""
+
+
+@dataclass(frozen=True, slots=True)
+class CanonicalLookup:
+    """A scoped full-text read of the record, for what an index lacks (R16)."""
+
+    kinds: tuple[CandidateKind, ...]
+    domains: tuple[str, ...]
+    """Empty: every domain."""
+    outcomes: tuple[Outcome, ...]
+    text: str
+    limit: int
+    pending_only: bool
+    """True: only targets with events that the index has not taken yet. False: everything."""
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateRecord:
+    """A target as Postgres holds it now, with only what the caller may see."""
+
+    target: str
+    kind: CandidateKind
+    revision: int
+    """The current one; a hit at another revision is stale."""
+    content_hash: str
+    title: str
+    owner: str
+    state: str
+    draft: Draft | None
+    """Approved text, for experience."""
+    case: Case | None
+    """The live case, for cases in scope."""
+    source_case: str | None
+    """Only in scope (R21)."""
+    source_origin: OriginRef | None
+    published_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """What became of each asked-for target."""
+
+    records: dict[str, CandidateRecord]
+    withdrawn: frozenset[str]
+    """Known and no longer current: corrected, superseded, retired, suspended."""
+    not_permitted: frozenset[str]
+    """Inside the caller's tenants, outside its grants."""

@@ -1,0 +1,152 @@
+"""Arrivals, cases, papers and results: the live registry that experience comes from."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from contracts.errors import InvalidField, UnverifiedResult
+from contracts.labels import CaseState, Outcome, PaperKind, ProofLevel
+from contracts.model import Model
+from contracts.text import Body, Identifier, Labels, Line, OptionalLine, OptionalParagraph, Paragraph
+
+
+class Origin(Model):
+    """The canonical identity of a source request inside a tenant (R1)."""
+
+    tenant_id: Identifier
+    source: Identifier
+    external_id: Identifier
+
+
+class Delivery(Model):
+    """One delivery of a source request, as it came."""
+
+    origin: Origin
+    revision: int | None = Field(default=None, ge=0, le=2**31 - 1)
+    delivery_id: Identifier
+    occurred_at: datetime
+    received_at: datetime
+    subject: OptionalLine = ""
+    body: Body = ""
+
+
+class Disposition(StrEnum):
+    """What intake did with a delivery (R1)."""
+
+    OPENED = "opened"
+    ATTACHED = "attached"
+    DUPLICATE = "duplicate"
+    CONFLICT = "conflict"
+    LATE = "late"
+
+
+class Receipt(Model):
+    """What a sender learns: the same answer for every redelivery (R1)."""
+
+    arrival_id: str
+    case_id: str
+    disposition: Disposition
+    content_version: int = 1
+
+
+class CaseFacts(Model):
+    """What is known about a case beside its text; used for filters and validity."""
+
+    domain_id: Identifier | None = None
+    request_type: OptionalLine = ""
+    symptom_tags: Labels = ()
+    product: OptionalLine = ""
+    system: OptionalLine = ""
+    environment: OptionalLine = ""
+    version: OptionalLine = ""
+    object_refs: Labels = ()
+
+
+class Case(Model):
+    """A case of the registry, as it stands now."""
+
+    id: str
+    origin: Origin
+    title: OptionalLine
+    body: Body
+    state: CaseState
+    waiting_on: OptionalLine = ""
+    facts: CaseFacts
+    opened_at: datetime
+    revision: int
+    """Row version, for optimistic writes (R24)."""
+
+
+class Paper(Model):
+    """A case paper: evidence, execution or proof record (or a memory use)."""
+
+    id: str
+    case_id: str
+    kind: PaperKind
+    title: Line
+    text: Body
+    digest: str
+
+
+class Effort(Model):
+    """What the work took, with waiting and changed scope apart (R19). Hours."""
+
+    estimate_hours: float | None = Field(default=None, ge=0, le=1e6, allow_inf_nan=False)
+    active_hours: float | None = Field(default=None, ge=0, le=1e6, allow_inf_nan=False)
+    waiting_hours: float | None = Field(default=None, ge=0, le=1e6, allow_inf_nan=False)
+    changed_scope: OptionalParagraph = ""
+
+
+class CaseResult(Model):
+    """What a case or one of its stages ended with, and the papers that show it (R5).
+
+    A success, verified or executed, names its execution paper, and a verified one its proof paper too.
+    """
+
+    id: str
+    case_id: str
+    outcome: Outcome
+    proof_level: ProofLevel
+    summary: Paragraph
+    execution_paper_id: str | None = None
+    proof_paper_id: str | None = None
+    effort: Effort | None = None
+
+    @model_validator(mode="after")
+    def _papers_carry_the_level(self) -> Self:
+        if self.proof_level.rank >= ProofLevel.EXECUTED.rank and self.execution_paper_id is None:
+            raise UnverifiedResult(
+                f"Proof level {self.proof_level} needs an execution paper.",
+                field="execution_paper_id",
+                accepted="the id of an execution paper of this case",
+            )
+        if self.proof_level is ProofLevel.VERIFIED and self.proof_paper_id is None:
+            raise UnverifiedResult(
+                "Proof level verified needs a proof paper.",
+                field="proof_paper_id",
+                accepted="the id of a proof paper of this case",
+            )
+        if self.outcome is Outcome.SUCCEEDED and self.proof_level.rank < ProofLevel.EXECUTED.rank:
+            raise UnverifiedResult(
+                "A succeeded result needs to have been executed.",
+                field="proof_level",
+                accepted="executed or verified, or outcome unverified",
+            )
+        if self.outcome is Outcome.UNVERIFIED and self.proof_level is ProofLevel.VERIFIED:
+            raise InvalidField(
+                "An unverified outcome can't have proof level verified.",
+                field="outcome",
+                accepted="succeeded, failed or rejected_route",
+            )
+        return self
+
+
+class CaseLinkKind(StrEnum):
+    """How two cases belong together; always a principal's decision (R2)."""
+
+    RELATED = "related"
+    DUPLICATE_OF = "duplicate_of"

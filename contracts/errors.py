@@ -1,0 +1,229 @@
+"""Every refusal that Caselore can give, as one tree.
+
+    CaseloreError
+    ├── InvalidInput            the request can't be taken as it is; a changed one can
+    │   ├── UnstorableText      NUL or an unpaired surrogate in a field
+    │   ├── TextTooLong         a field over its limit
+    │   ├── InvalidField        any other field that breaks its rule
+    │   └── InvalidCaseFile     a line of an import file that can't be read
+    ├── NotFound                the named thing isn't there, or isn't visible to the caller
+    │   ├── UnknownPrincipal
+    │   ├── UnknownTenant
+    │   ├── UnknownDomain
+    │   ├── UnknownProfile
+    │   ├── UnknownStrategy
+    │   ├── UnknownCase
+    │   ├── UnknownExperience
+    │   ├── UnknownCommand
+    │   └── UnknownRetrieval
+    ├── NotPermitted            the principal is known and may not do this
+    │   ├── NotAuthenticated
+    │   ├── NotReviewer         no such role in the domain
+    │   ├── SamePerson          proposer, curator and owner must be three people
+    │   └── OutsideScope        a requested scope is wider than the grants
+    ├── Conflict                true once, not any more: read again and decide again
+    │   ├── StaleStage          the lifecycle moved on
+    │   ├── StaleDigest         the text is not the one that was reviewed
+    │   ├── StaleRevision       the expected revision is not the current one
+    │   ├── LifecycleClosed     rejected, retired and superseded take no more decisions
+    │   ├── NotPublished        the change needs a published revision
+    │   └── IdempotencyConflict the same key was used before with other content
+    ├── NotProof                a label or paper is used as more than it is
+    │   ├── UnverifiedResult    a proposal needs a recorded result with its papers
+    │   ├── OutcomeOverstated   text claims more than its case result
+    │   └── UncitedCandidate    a decision cites what its retrieval did not return
+    └── Unavailable             try again later; nothing was lost
+        ├── DeliveryPending     stored, not yet taken by the lifecycle
+        ├── IndexUnavailable
+        ├── IndexSchemaMismatch a needed payload index, vector or model differs
+        ├── EmbeddingUnavailable
+        └── RuntimeUnavailable  a service of the runtime can't be started or reached
+
+`type` is a stable name (the class name): it crosses Temporal and HTTP, and clients may match on it.
+"""
+
+from __future__ import annotations
+
+
+class CaseloreError(Exception):
+    """A refusal with a stable type, the field at fault and what would be accepted.
+
+    Args:
+        message: One sentence for the person who has to act.
+        field: The input at fault, in the request's own names ("" when there is none).
+        accepted: What would be accepted instead ("" when nothing would).
+    """
+
+    def __init__(self, message: str, *, field: str = "", accepted: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.field = field
+        self.accepted = accepted
+
+    @property
+    def type(self) -> str:
+        """The stable name of this refusal."""
+        return type(self).__name__
+
+    def __str__(self) -> str:
+        where = f" [{self.field}]" if self.field else ""
+        return f"{self.message}{where}" + (f" Accepted: {self.accepted}." if self.accepted else "")
+
+
+class InvalidInput(CaseloreError):
+    """The request can't be taken as it is."""
+
+
+class UnstorableText(InvalidInput):
+    """A text holds NUL or an unpaired surrogate."""
+
+
+class TextTooLong(InvalidInput):
+    """A text is over its limit."""
+
+
+class InvalidField(InvalidInput):
+    """A field breaks its rule."""
+
+
+class InvalidCaseFile(InvalidInput):
+    """A line of an import file can't be read."""
+
+
+class NotFound(CaseloreError):
+    """The named thing isn't there, or isn't visible to the caller."""
+
+
+class UnknownPrincipal(NotFound):
+    """No principal has this identity."""
+
+
+class UnknownTenant(NotFound):
+    """No tenant has this id."""
+
+
+class UnknownDomain(NotFound):
+    """No domain has this id."""
+
+
+class UnknownProfile(NotFound):
+    """No profile has this id, or the principal may not use it."""
+
+
+class UnknownStrategy(NotFound):
+    """No strategy has this id and version."""
+
+
+class UnknownCase(NotFound):
+    """No such case in the caller's scope."""
+
+
+class UnknownExperience(NotFound):
+    """No such experience in the caller's scope."""
+
+
+class UnknownCommand(NotFound):
+    """No command has this id."""
+
+
+class UnknownRetrieval(NotFound):
+    """No such retrieval by this caller."""
+
+
+class NotPermitted(CaseloreError):
+    """The principal is known and may not do this."""
+
+
+class NotAuthenticated(NotPermitted):
+    """No valid credential came with the request."""
+
+
+class NotReviewer(NotPermitted):
+    """The principal doesn't hold the role that this stage asks for."""
+
+
+class SamePerson(NotPermitted):
+    """Proposer, curator and owner must be three different people (R7)."""
+
+
+class OutsideScope(NotPermitted):
+    """A requested scope is wider than the caller's grants; it can only narrow (R13)."""
+
+
+class Conflict(CaseloreError):
+    """True once, not any more: read again and decide again (R24)."""
+
+
+class StaleStage(Conflict):
+    """The decision names a stage that the lifecycle has left."""
+
+
+class StaleDigest(Conflict):
+    """The text is not the one that the reviewer saw."""
+
+
+class StaleRevision(Conflict):
+    """The expected revision is not the current one."""
+
+
+class LifecycleClosed(Conflict):
+    """The lifecycle has ended and takes no more decisions."""
+
+
+class NotPublished(Conflict):
+    """The change needs a published revision."""
+
+
+class IdempotencyConflict(Conflict):
+    """The same key was used before with other content."""
+
+
+class NotProof(CaseloreError):
+    """A label or paper is used as more than it is."""
+
+
+class UnverifiedResult(NotProof):
+    """A proposal needs a recorded case result with its papers (R5)."""
+
+
+class OutcomeOverstated(NotProof):
+    """A text claims more than its case result shows (R5)."""
+
+
+class UncitedCandidate(NotProof):
+    """A decision cites a candidate that its retrieval did not return (R20)."""
+
+
+class Unavailable(CaseloreError):
+    """Try again later; nothing was lost."""
+
+
+class DeliveryPending(Unavailable):
+    """Stored durably, not yet taken by the lifecycle."""
+
+
+class IndexUnavailable(Unavailable):
+    """The search index can't be reached."""
+
+
+class IndexSchemaMismatch(Unavailable):
+    """A collection lacks a vector or payload index, or was built with another model."""
+
+
+class EmbeddingUnavailable(Unavailable):
+    """The embedding model can't be loaded or gives the wrong dimension."""
+
+
+class RuntimeUnavailable(Unavailable):
+    """A service of the runtime can't be started or reached."""
+
+
+def every_error() -> dict[str, type[CaseloreError]]:
+    """Return each error class by its stable name, to rebuild one that crossed a wire."""
+    found: dict[str, type[CaseloreError]] = {}
+    pending: list[type[CaseloreError]] = [CaseloreError]
+    while pending:
+        cls = pending.pop()
+        found[cls.__name__] = cls
+        pending.extend(cls.__subclasses__())
+    return found

@@ -1,0 +1,163 @@
+"""Experience: what a verified case result taught, in reviewed, immutable revisions."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from contracts.cases import CaseResult, Effort
+from contracts.errors import InvalidField, OutcomeOverstated
+from contracts.labels import Outcome, ProofLevel, UnitKind
+from contracts.limits import SPANS_PER_UNIT, UNITS_PER_REVISION
+from contracts.model import Model
+from contracts.text import (
+    Identifier,
+    Labels,
+    Line,
+    OptionalLine,
+    OptionalParagraph,
+    Paragraph,
+    digest,
+)
+
+
+class Limits(Model):
+    """Where knowledge applies; an empty field sets no limit (R17)."""
+
+    products: Labels = ()
+    systems: Labels = ()
+    environments: Labels = ()
+    version_from: OptionalLine = ""
+    """Lowest version, inclusive."""
+    version_to: OptionalLine = ""
+    """Highest version, inclusive."""
+    schema_version: OptionalLine = ""
+    note: OptionalParagraph = ""
+
+
+class SourceSpan(Model):
+    """A place in a case paper that supports a unit: characters `start` to `end`, end excluded."""
+
+    paper_id: Identifier
+    start: int = Field(ge=0)
+    end: int = Field(ge=1)
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.end <= self.start:
+            raise InvalidField("A span ends before it starts.", field="spans.end", accepted="end > start")
+        return self
+
+
+class KnowledgeUnit(Model):
+    """One statement of a revision: how things are (proposition) or what to do (prescription).
+
+    A proposition names its concepts, a prescription its intent. A prescription comes only from a
+    succeeded outcome; what did not work is a proposition labelled with that outcome (R5).
+    """
+
+    id: Identifier
+    kind: UnitKind
+    text: Paragraph
+    concepts: Labels = ()
+    intent: OptionalLine = ""
+    use_when: OptionalParagraph = ""
+    avoid_when: OptionalParagraph = ""
+    limits: Limits = Limits()
+    spans: tuple[SourceSpan, ...] = Field(default=(), max_length=SPANS_PER_UNIT)
+    outcome: Outcome
+    proof_level: ProofLevel
+
+    @model_validator(mode="after")
+    def _kind_has_its_fields(self) -> Self:
+        if self.kind is UnitKind.PROPOSITION and not self.concepts:
+            raise InvalidField("A proposition needs a concept.", field="units.concepts", accepted="1 to 30 concepts")
+        if self.kind is UnitKind.PRESCRIPTION and not self.intent:
+            raise InvalidField(
+                "A prescription needs an intent.", field="units.intent", accepted="what it is meant to achieve"
+            )
+        if self.kind is UnitKind.PRESCRIPTION and self.outcome is not Outcome.SUCCEEDED:
+            raise OutcomeOverstated(
+                f"A prescription can't come from a {self.outcome} outcome.",
+                field="units.kind",
+                accepted="proposition, or outcome succeeded",
+            )
+        return self
+
+
+class RoutingSynopsis(Model):
+    """Approved discovery text and metadata: what root reads, without technical detail (spec section 3)."""
+
+    request_type: Line
+    symptom_tags: Labels = ()
+    product: OptionalLine = ""
+    system: OptionalLine = ""
+    route: Line
+    """The route that was chosen."""
+    disposition: Line
+    """What actually became of it."""
+    text: Paragraph
+
+
+class Draft(Model):
+    """The whole text of a revision: what reviewers read and what a digest is taken over."""
+
+    title: Line
+    domain_id: Identifier
+    outcome: Outcome
+    proof_level: ProofLevel
+    synopsis: RoutingSynopsis
+    units: tuple[KnowledgeUnit, ...] = Field(min_length=1, max_length=UNITS_PER_REVISION)
+    limits: Limits = Limits()
+    effort: Effort | None = None
+
+    @model_validator(mode="after")
+    def _units_stay_within_the_outcome(self) -> Self:
+        for unit in self.units:
+            if unit.outcome is Outcome.SUCCEEDED and self.outcome is not Outcome.SUCCEEDED:
+                raise OutcomeOverstated(
+                    f"Unit {unit.id!r} claims success, the revision says {self.outcome}.",
+                    field="units.outcome",
+                    accepted=self.outcome,
+                )
+            if unit.proof_level.rank > self.proof_level.rank:
+                raise OutcomeOverstated(
+                    f"Unit {unit.id!r} claims {unit.proof_level}, the revision {self.proof_level}.",
+                    field="units.proof_level",
+                    accepted=f"{self.proof_level} or weaker",
+                )
+        if len({unit.id for unit in self.units}) < len(self.units):
+            raise InvalidField("Two units have one id.", field="units.id", accepted="a different id for each")
+        return self
+
+    def digest(self) -> str:
+        """Return the hash that a reviewer's decision is bound to (R7)."""
+        return digest(self.model_dump(mode="json"))
+
+    def check_against(self, result: CaseResult) -> None:
+        """Refuse a draft that claims more than its case result (R5).
+
+        Raises:
+            OutcomeOverstated: Another outcome, or a stronger proof level, than the result's.
+        """
+        if self.outcome is not result.outcome:
+            raise OutcomeOverstated(
+                f"The draft says {self.outcome}, the case result {result.outcome}.",
+                field="outcome",
+                accepted=result.outcome,
+            )
+        if self.proof_level.rank > result.proof_level.rank:
+            raise OutcomeOverstated(
+                f"The draft says {self.proof_level}, the case result {result.proof_level}.",
+                field="proof_level",
+                accepted=f"{result.proof_level} or weaker",
+            )
+
+
+class Proposal(Model):
+    """A draft with the case result that it comes from; `experience_id` is the caller's idempotency key."""
+
+    experience_id: str
+    result_id: str
+    draft: Draft

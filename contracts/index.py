@@ -1,0 +1,160 @@
+"""The search index as every part sees it: points, filters, queries and hits.
+
+An index finds; it never decides. Whatever it returns is checked again in Postgres (R10).
+Vectors are plain float sequences here; adapters turn them into what their engine wants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from contracts.labels import CandidateKind, Collection, Outcome, ProofLevel
+from contracts.model import Model
+from contracts.text import digest
+
+SCHEMA_VERSION = 1
+"""Raised by any change to vectors, payload fields or point ids; a part of the collection's name."""
+
+
+class VectorName(StrEnum):
+    """The named dense vectors of a point."""
+
+    TITLE = "title"
+    BODY = "body"
+
+
+class Payload(Model):
+    """What a point carries: only approved fields and canonical references (R9)."""
+
+    target: str
+    """`experience/<id>`, `article/<id>` or `case/<id>`."""
+    kind: CandidateKind
+    tenant: str
+    """Owning tenant; filtered in `cases`, never shown to another tenant."""
+    case_id: str = ""
+    """Filtered in `cases` for grants to a single case."""
+    domain: str = ""
+    state: str = "current"
+    """`current` for published text; the case state for cases."""
+    outcome: Outcome | None = None
+    proof_level: ProofLevel | None = None
+    request_type: str = ""
+    symptom_tags: tuple[str, ...] = ()
+    concepts: tuple[str, ...] = ()
+    products: tuple[str, ...] = ()
+    systems: tuple[str, ...] = ()
+    environments: tuple[str, ...] = ()
+    revision: int
+    content_hash: str
+    model: str
+    """Embedding model id."""
+
+    def digest(self) -> str:
+        """Return a hash over the whole payload, to compare a rebuilt index with the old one (R9)."""
+        return digest(self.model_dump(mode="json"))
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One searchable entry. Its id derives from target and revision, so a repeat overwrites itself."""
+
+    id: str
+    """A UUID (see `point_id`)."""
+    payload: Payload
+    vectors: Mapping[VectorName, Sequence[float]]
+    lexical: str
+    """Text for the BM25 sparse vector."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The tenants and single cases that a caller may see; empty means nothing (R4)."""
+
+    tenants: frozenset[str] = frozenset()
+    cases: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Further conditions; each non-empty field must match one of its values."""
+
+    kinds: tuple[CandidateKind, ...] = ()
+    domains: tuple[str, ...] = ()
+    outcomes: tuple[Outcome, ...] = ()
+    proof_levels: tuple[ProofLevel, ...] = ()
+    states: tuple[str, ...] = ()
+    request_types: tuple[str, ...] = ()
+    symptom_tags: tuple[str, ...] = ()
+    concepts: tuple[str, ...] = ()
+    products: tuple[str, ...] = ()
+    systems: tuple[str, ...] = ()
+    environments: tuple[str, ...] = ()
+    not_targets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DenseQuery:
+    """Nearest by cosine in one named vector."""
+
+    vector: Sequence[float]
+    name: VectorName
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalQuery:
+    """Best by BM25."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A found point. `score` orders hits of one query and means nothing beyond that."""
+
+    target: str
+    revision: int
+    content_hash: str
+    kind: CandidateKind
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What an index holds for a point, without its vectors."""
+
+    id: str
+    payload: Payload
+
+
+@dataclass(frozen=True, slots=True)
+class IndexChange:
+    """One projection step: in `collection`, `target` becomes exactly `points` (none: removed).
+
+    Points of the target that are not among `points` are deleted, so an older revision can't stay (R9, R10).
+    """
+
+    collection: Collection
+    target: str
+    points: tuple[Point, ...] = field(default=())
+
+
+FILTERED_FIELDS: Mapping[str, str] = {
+    "target": "keyword",
+    "kind": "keyword",
+    "tenant": "keyword",
+    "case_id": "keyword",
+    "domain": "keyword",
+    "state": "keyword",
+    "outcome": "keyword",
+    "proof_level": "keyword",
+    "request_type": "keyword",
+    "symptom_tags": "keyword",
+    "concepts": "keyword",
+    "products": "keyword",
+    "systems": "keyword",
+    "environments": "keyword",
+    "revision": "integer",
+}
+"""Payload fields that a filter uses, with their index type; each must be indexed in every collection."""

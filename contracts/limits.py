@@ -1,0 +1,41 @@
+"""Sizes, counts and times that the engine enforces, whatever route a request came by (R22)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+LINE = 300
+"""Characters of a title, a name or a label."""
+PARAGRAPH = 4_000
+"""Characters of a knowledge unit, a synopsis or a comment."""
+BODY = 200_000
+"""Characters of an arrival's body or a paper's text."""
+IDENTIFIER = 200
+"""Characters of an external id, a delivery id, a tenant or a domain."""
+
+UNITS_PER_REVISION = 20
+LABELS_PER_FIELD = 30
+"""Symptom tags, concepts, products and the like."""
+SPANS_PER_UNIT = 20
+
+RESULTS = 50
+"""Candidates of one answer at most."""
+RESULTS_DEFAULT = 10
+TOKENS_DEFAULT = 4_000
+TOKENS = 32_000
+CITATIONS = 50
+
+SEEN_COMMANDS = 100
+"""Command ids that a lifecycle carries over continue-as-new."""
+
+REVIEW_DEADLINE = timedelta(days=5)
+"""From entering a review stage to the reminder (R7)."""
+ESCALATION_AFTER = timedelta(days=3)
+"""From the reminder to the escalation (R7)."""
+
+OUTBOX_BATCH = 64
+OUTBOX_LEASE = timedelta(seconds=30)
+OUTBOX_ATTEMPTS = 20
+"""Failed deliveries before an event is set aside for a person (dead letter)."""
+WATERMARK_WAIT = timedelta(seconds=30)
+"""The longest wait that a caller may ask for (R23)."""

@@ -1,0 +1,224 @@
+"""Ports: what activities need from the world. Adapters implement them; only `deploy` wires them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from contracts.candidates import CanonicalLookup, Found, Resolution, RetrievalTask
+from contracts.index import DenseQuery, Filter, Hit, IndexChange, LexicalQuery, Scope, Stored
+from contracts.labels import Collection
+from contracts.outbox import OutboxEvent, Topic, Watermark
+from contracts.projection import ProjectionSource
+from contracts.retrieval import Answer
+from contracts.review import (
+    CommandMessage,
+    CommandOutcome,
+    DecisionMessage,
+    DecisionOutcome,
+    Reminder,
+    Snapshot,
+)
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors. Calls block: run them in a thread."""
+
+    @property
+    def model(self) -> str:
+        """Stable id of model and weights; part of collection names and payloads."""
+        ...
+
+    @property
+    def dimensions(self) -> int:
+        """Length of each vector."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return a unit vector for each text, in order.
+
+        Raises:
+            EmbeddingUnavailable: The model failed.
+        """
+        ...
+
+
+class SearchIndex(Protocol):
+    """One search index with three collections. Async; adapters keep blocking calls off the event loop.
+
+    Every method may raise `IndexUnavailable`.
+    """
+
+    async def open(self) -> None:
+        """Create what is missing, then check every collection.
+
+        Raises:
+            IndexSchemaMismatch: A needed vector or payload index is missing, or of another kind.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Flush and let go of files or connections."""
+        ...
+
+    async def apply(self, changes: Sequence[IndexChange]) -> None:
+        """Make each change and return when they survive a crash. Repeating a change is harmless."""
+        ...
+
+    async def search(
+        self,
+        collection: Collection,
+        query: DenseQuery | LexicalQuery,
+        *,
+        scope: Scope,
+        where: Filter,
+        limit: int,
+    ) -> list[Hit]:
+        """Return the best `limit` hits, best first; equal scores in order of target.
+
+        In `cases` only points of `scope` are searched, whatever `where` says; an empty scope finds nothing (R4).
+        """
+        ...
+
+    async def stored(self, collection: Collection) -> list[Stored]:
+        """Return every point's id and payload, ordered by id."""
+        ...
+
+    async def drop(self, collection: Collection) -> None:
+        """Remove a collection's content and create it empty."""
+        ...
+
+
+class LifecycleRecords(Protocol):
+    """Postgres as the lifecycle sees it. Every write is idempotent by its id."""
+
+    async def load(self, experience_id: str) -> Snapshot:
+        """Return where the experience stands.
+
+        Raises:
+            UnknownExperience: There is none.
+        """
+        ...
+
+    async def record_decision(self, experience_id: str, decision: DecisionMessage) -> tuple[Snapshot, bool]:
+        """Record a review decision and its transition; publish when the owner accepted (R7, R8).
+
+        One transaction: decision, stage, revision states and the outbox event.
+
+        Returns:
+            The new snapshot, and whether the decision had been recorded before.
+
+        Raises:
+            StaleStage, StaleDigest, SamePerson, NotReviewer, LifecycleClosed: Nothing was written.
+        """
+        ...
+
+    async def apply_command(self, experience_id: str, command: CommandMessage) -> CommandOutcome:
+        """Apply a stored command, or record why it was refused (R10). Never raises a refusal."""
+        ...
+
+    async def record_reminder(self, reminder: Reminder) -> Snapshot:
+        """Record that a deadline passed, once per stage, revision and level (R7)."""
+        ...
+
+
+class Outbox(Protocol):
+    """The outbox table: claim with a lease, deliver, mark."""
+
+    async def claim(self, topic: Topic, limit: int, lease: timedelta) -> list[OutboxEvent]:
+        """Lease the oldest deliverable events, at most one per key, in position order."""
+        ...
+
+    async def claim_one(self, event_id: str, lease: timedelta) -> OutboxEvent | None:
+        """Lease one event for inline delivery; None when it isn't this event's turn or it is done."""
+        ...
+
+    async def delivered(self, events: Sequence[OutboxEvent], outcome: str) -> None:
+        """Mark events as done. For index events the watermark moves in the same transaction."""
+        ...
+
+    async def postponed(self, event: OutboxEvent, error: str) -> bool:
+        """Give a failed event back with backoff; True when it was set aside as dead instead."""
+        ...
+
+
+class LifecycleGateway(Protocol):
+    """Delivers outbox events to lifecycle workflows; harmless to repeat."""
+
+    async def start(self, experience_id: str) -> str:
+        """Start the lifecycle unless it runs; return what happened."""
+        ...
+
+    async def decide(self, experience_id: str, decision: DecisionMessage) -> DecisionOutcome:
+        """Send a decision and wait for its outcome.
+
+        Raises:
+            CaseloreError: The lifecycle's refusal, under its own type.
+            DeliveryPending: No worker answered in time.
+        """
+        ...
+
+    async def signal(self, experience_id: str, kind: str, command: CommandMessage) -> str:
+        """Send a change signal; return what happened."""
+        ...
+
+
+class Projections(Protocol):
+    """What the indexes should hold, read from Postgres (R9)."""
+
+    async def desired(self, keys: Sequence[str]) -> list[ProjectionSource]:
+        """Return the projected state of each `experience/<id>`, `case/<id>` or `article/<id>`, in order."""
+        ...
+
+    async def every_key(self) -> list[str]:
+        """Return all keys that the indexes should or may hold."""
+        ...
+
+    async def record(self, sources: Sequence[ProjectionSource]) -> None:
+        """Remember which revision and content hash of each key is in the index."""
+        ...
+
+    async def watermarks(self) -> list[Watermark]:
+        """Return how far each index has come."""
+        ...
+
+
+class RetrievalRecords(Protocol):
+    """Postgres as a retrieval sees it; every read runs under the caller's row-level security (R4, R13)."""
+
+    async def load(self, request_id: str) -> RetrievalTask:
+        """Return the stored request with what its caller's identity derives.
+
+        Raises:
+            UnknownRetrieval: There is no such request.
+        """
+        ...
+
+    async def registry(self, task: RetrievalTask, limit: int) -> list[Found]:
+        """Return live cases of the same origin, then of the same object references (spec section 3)."""
+        ...
+
+    async def canonical(self, task: RetrievalTask, lookup: CanonicalLookup) -> list[Found]:
+        """Return the best full-text matches among current records, best first (R16)."""
+        ...
+
+    async def resolve(self, task: RetrievalTask, targets: Sequence[str]) -> Resolution:
+        """Return each target as it stands now, checked for state, scope and revision (R10)."""
+        ...
+
+    async def watermarks(self) -> list[Watermark]:
+        """Return how far each index has come."""
+        ...
+
+    async def save(self, task: RetrievalTask, answer: Answer) -> Answer:
+        """Store the answer with its candidates; the first stored answer wins and is returned (R20)."""
+        ...
+
+
+class Clock(Protocol):
+    """The time, for code outside workflows."""
+
+    def now(self) -> datetime:
+        """Return the current time with zone."""
+        ...

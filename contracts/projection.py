@@ -1,0 +1,141 @@
+"""From records to index entries: a pure copy of approved fields and references (R9).
+
+No text is invented here; each entry's words are words that a reviewer accepted (or a case's own).
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from contracts.cases import Case
+from contracts.experience import Draft, KnowledgeUnit
+from contracts.index import SCHEMA_VERSION, Payload
+from contracts.labels import CandidateKind, Collection
+from contracts.text import digest
+
+_POINTS = uuid.UUID("6a1f3f0e-5a0b-5c3e-9d0a-0f6f7c2b8a11")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One point to be, before its vectors are made."""
+
+    collection: Collection
+    id: str
+    payload: Payload
+    """With `model` still empty; the projector sets it."""
+    title: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectionSource:
+    """What the indexes should hold for a key. No entries: nothing (withdrawn, or not yet published)."""
+
+    key: str
+    collections: tuple[Collection, ...]
+    """Where the key may have points; those without an entry lose theirs."""
+    entries: tuple[Entry, ...]
+    revision: int
+    content_hash: str
+
+
+def point_id(collection: Collection, key: str, revision: int) -> str:
+    """Return the point's UUID; it derives from the parts' lengths and text, so parts can't run together."""
+    parts = (str(SCHEMA_VERSION), collection, key, str(revision))
+    return str(uuid.uuid5(_POINTS, "".join(f"{len(part)}:{part}" for part in parts)))
+
+
+def experience_source(
+    experience_id: str, tenant_id: str, revision: int, content_hash: str, draft: Draft | None
+) -> ProjectionSource:
+    """Return the entries of an experience: its synopsis in `routing`, its units in `detail`.
+
+    Args:
+        experience_id: The experience.
+        tenant_id: Where its case came from; kept for filters, never shown across tenants.
+        revision: The current revision, or the newest one when nothing is current.
+        content_hash: Digest of that revision.
+        draft: Its approved text; None when nothing is current.
+    """
+    key = f"experience/{experience_id}"
+    collections = (Collection.ROUTING, Collection.DETAIL)
+    if draft is None:
+        return ProjectionSource(key, collections, (), revision, content_hash)
+    synopsis = draft.synopsis
+    payload = Payload(
+        target=key,
+        kind=CandidateKind.EXPERIENCE,
+        tenant=tenant_id,
+        domain=draft.domain_id,
+        outcome=draft.outcome,
+        proof_level=draft.proof_level,
+        request_type=synopsis.request_type,
+        symptom_tags=synopsis.symptom_tags,
+        concepts=_distinct(concept for unit in draft.units for concept in unit.concepts),
+        products=_distinct((*draft.limits.products, *filter(None, [synopsis.product]))),
+        systems=_distinct((*draft.limits.systems, *filter(None, [synopsis.system]))),
+        environments=draft.limits.environments,
+        revision=revision,
+        content_hash=content_hash,
+        model="",
+    )
+    routing = _joined(
+        synopsis.text, synopsis.request_type, " ".join(synopsis.symptom_tags), synopsis.route, synopsis.disposition
+    )
+    detail = _joined(*(unit_text(unit) for unit in draft.units), synopsis.text)
+    return ProjectionSource(
+        key,
+        collections,
+        tuple(
+            Entry(collection, point_id(collection, key, revision), payload, draft.title, body)
+            for collection, body in ((Collection.ROUTING, routing), (Collection.DETAIL, detail))
+        ),
+        revision,
+        content_hash,
+    )
+
+
+def case_source(case: Case) -> ProjectionSource:
+    """Return the entry of a live case, in the tenant-partitioned `cases` collection (R3, R4)."""
+    key = f"case/{case.id}"
+    facts = case.facts
+    content_hash = digest([case.title, case.body, case.state, case.facts.model_dump(mode="json")])
+    payload = Payload(
+        target=key,
+        kind=CandidateKind.CASE,
+        tenant=case.origin.tenant_id,
+        case_id=case.id,
+        domain=facts.domain_id or "",
+        state=case.state,
+        request_type=facts.request_type,
+        symptom_tags=facts.symptom_tags,
+        products=tuple(filter(None, [facts.product])),
+        systems=tuple(filter(None, [facts.system])),
+        environments=tuple(filter(None, [facts.environment])),
+        revision=case.revision,
+        content_hash=content_hash,
+        model="",
+    )
+    entry = Entry(Collection.CASES, point_id(Collection.CASES, key, case.revision), payload, case.title, case.body)
+    return ProjectionSource(key, (Collection.CASES,), (entry,), case.revision, content_hash)
+
+
+def unit_text(unit: KnowledgeUnit) -> str:
+    """Return a unit's words, its conditions labelled."""
+    return _joined(
+        unit.text,
+        f"Intent: {unit.intent}" if unit.intent else "",
+        f"Use when: {unit.use_when}" if unit.use_when else "",
+        f"Avoid when: {unit.avoid_when}" if unit.avoid_when else "",
+    )
+
+
+def _joined(*parts: str) -> str:
+    return "\n".join(part for part in parts if part)
+
+
+def _distinct(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(values))

@@ -1,0 +1,143 @@
+"""Review decisions and lifecycle commands, and the messages that carry them to the lifecycle.
+
+Messages hold ids, digests and labels only: texts stay in Postgres, so that an erasure reaches them (R11).
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from contracts.errors import InvalidField
+from contracts.experience import Draft
+from contracts.lifecycle import VERDICTS, Event, Stage
+from contracts.model import Model
+from contracts.text import Identifier, OptionalParagraph, Paragraph
+
+
+class ReviewDecision(Model):
+    """What a reviewer decided, on which text, at which stage (R7).
+
+    `decision_id` is minted by the form or client: it is the idempotency key and the Update id.
+    """
+
+    decision_id: str
+    experience_id: str
+    stage: Stage
+    digest: str
+    verdict: Event
+    comment: OptionalParagraph = ""
+
+    @model_validator(mode="after")
+    def _verdict_is_a_reviewers(self) -> Self:
+        if self.verdict not in VERDICTS:
+            raise InvalidField(
+                f"{self.verdict} is not a review verdict.", field="verdict", accepted="accept, return, reject"
+            )
+        if self.verdict is not Event.ACCEPT and not self.comment.strip():
+            raise InvalidField(
+                "A return or rejection needs a comment.", field="comment", accepted="what is wrong, in words"
+            )
+        return self
+
+
+class ChangeKind(StrEnum):
+    """What a command asks a lifecycle to do (R10)."""
+
+    RESUBMIT = "resubmit"
+    CORRECT = "correct"
+    RETIRE = "retire"
+    SUPERSEDE = "supersede"
+
+
+class ChangeCommand(Model):
+    """A requested change; `command_id` is its idempotency key and travels in the signal (R10)."""
+
+    command_id: str
+    experience_id: str
+    kind: ChangeKind
+    reason: Paragraph
+    draft: Draft | None = None
+    """The new text, for resubmit and correct."""
+    suspend: bool = False
+    """Correct: hide the current revision at once."""
+    superseded_by: Identifier | None = None
+    """Supersede: the experience that takes over."""
+
+    @model_validator(mode="after")
+    def _kind_has_its_fields(self) -> Self:
+        needs_draft = self.kind in (ChangeKind.RESUBMIT, ChangeKind.CORRECT)
+        if needs_draft and self.draft is None:
+            raise InvalidField(f"A {self.kind} needs a draft.", field="draft", accepted="the whole new text")
+        if self.kind is ChangeKind.SUPERSEDE and self.superseded_by is None:
+            raise InvalidField(
+                "A supersession names what takes over.", field="superseded_by", accepted="an experience id"
+            )
+        if self.superseded_by == self.experience_id:
+            raise InvalidField(
+                "An experience can't supersede itself.", field="superseded_by", accepted="another experience id"
+            )
+        return self
+
+
+class Snapshot(Model):
+    """Where an experience stands in Postgres: all that its lifecycle workflow needs to know."""
+
+    experience_id: str
+    tenant_id: str
+    domain_id: str
+    stage: Stage
+    revision: int
+    """Number of the newest draft."""
+    digest: str
+    """Of the newest draft."""
+    current_revision: int | None = None
+    due_at: datetime | None = None
+    """When a reminder is due; None in stages that wait for nobody."""
+    reminded: bool = False
+    escalated: bool = False
+
+
+class DecisionMessage(Model):
+    """Argument of the lifecycle's `decide` update; the comment is in Postgres under `decision_id`."""
+
+    decision_id: str
+    stage: Stage
+    digest: str
+    verdict: Event
+    reviewer_id: str
+
+
+class DecisionOutcome(Model):
+    """What a decision led to; a repeated decision gets the first answer with `duplicate`."""
+
+    stage: Stage
+    revision: int
+    duplicate: bool = False
+
+
+class CommandMessage(Model):
+    """Argument of the lifecycle's change signals; the command is in Postgres under `command_id`."""
+
+    command_id: str
+
+
+class CommandOutcome(Model):
+    """What became of a command: applied, or refused with a stable error type."""
+
+    command_id: str
+    snapshot: Snapshot | None = None
+    refused: str = ""
+    """Error type, "" when applied."""
+
+
+class Reminder(Model):
+    """A deadline that passed: first remind, later escalate (R7)."""
+
+    experience_id: str
+    stage: Stage
+    revision: int
+    level: str = Field(pattern="^(remind|escalate)$")

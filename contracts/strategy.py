@@ -1,0 +1,60 @@
+"""Strategies: what a requesting profile reads, in which order, by which routes (spec section 2).
+
+A definition is data; its digest makes it immutable once used (R14).
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from contracts import limits
+from contracts.labels import CandidateKind, Collection, Outcome
+from contracts.model import Model
+from contracts.text import Identifier, Line, Paragraph, digest
+
+
+class Route(StrEnum):
+    """A way to find candidates."""
+
+    REGISTRY = "registry"
+    """Deterministic keys in Postgres: origin, object references, request relationship."""
+    LEXICAL = "lexical"
+    DENSE_TITLE = "dense_title"
+    DENSE_BODY = "dense_body"
+    CANONICAL = "canonical"
+    """Postgres full text: the scoped lookup for what an index lacks (R16)."""
+
+
+class SourceStep(Model):
+    """One read of a strategy: a source and the routes over it."""
+
+    collection: Collection
+    routes: tuple[Route, ...]
+    kinds: tuple[CandidateKind, ...]
+    own_domain_only: bool = False
+    """Read the profile's own domain only; false reads every domain."""
+    outcomes: tuple[Outcome, ...] = tuple(Outcome)
+    """Eligible outcomes (for kinds that have one)."""
+    depth: int = Field(default=50, ge=1, le=500)
+    """Hits collected per route before fusion."""
+
+
+class Strategy(Model):
+    """A versioned retrieval definition."""
+
+    id: Identifier
+    version: int = Field(ge=1)
+    title: Line
+    guide: Paragraph
+    """What the agent must decide, in the spec's words for it."""
+    steps: tuple[SourceStep, ...] = Field(min_length=1, max_length=6)
+    rrf_k: int = Field(default=60, ge=1, le=1000)
+    show_detail: bool = True
+    """Whether answers carry technical text; root reads synopses only (spec section 3)."""
+    results: int = Field(default=limits.RESULTS_DEFAULT, ge=1, le=limits.RESULTS)
+
+    def digest(self) -> str:
+        """Return the hash that identifies this version's content (R14)."""
+        return digest(self.model_dump(mode="json"))

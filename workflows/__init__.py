@@ -1,0 +1,1 @@
+"""What happens, in order: experience lifecycle, outbox projector, retrieval. Deterministic and thin."""
