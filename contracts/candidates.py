@@ -5,11 +5,11 @@ The search index proposes targets; these records decide whether and how each may
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from contracts.cases import Case
-from contracts.experience import Draft
+from contracts.experience import Draft, Limits
 from contracts.identity import Profile
 from contracts.index import Scope
 from contracts.labels import CandidateKind, Outcome
@@ -75,6 +75,10 @@ class CandidateRecord:
     """Only in scope (R21)."""
     source_origin: OriginRef | None
     published_at: datetime | None
+    text: str = ""
+    """Approved text, for articles."""
+    limits: Limits = field(default_factory=Limits)
+    """For articles; experience carries its own in `draft`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from contracts.errors import InvalidField, UnverifiedResult
 from contracts.labels import CaseState, Outcome, PaperKind, ProofLevel
 from contracts.model import Model
-from contracts.text import Body, Identifier, Labels, Line, OptionalLine, OptionalParagraph, Paragraph
+from contracts.text import Body, Id, Identifier, Labels, Line, OptionalLine, OptionalParagraph, Paragraph
 
 
 class Origin(Model):
@@ -20,37 +20,6 @@ class Origin(Model):
     tenant_id: Identifier
     source: Identifier
     external_id: Identifier
-
-
-class Delivery(Model):
-    """One delivery of a source request, as it came."""
-
-    origin: Origin
-    revision: int | None = Field(default=None, ge=0, le=2**31 - 1)
-    delivery_id: Identifier
-    occurred_at: datetime
-    received_at: datetime
-    subject: OptionalLine = ""
-    body: Body = ""
-
-
-class Disposition(StrEnum):
-    """What intake did with a delivery (R1)."""
-
-    OPENED = "opened"
-    ATTACHED = "attached"
-    DUPLICATE = "duplicate"
-    CONFLICT = "conflict"
-    LATE = "late"
-
-
-class Receipt(Model):
-    """What a sender learns: the same answer for every redelivery (R1)."""
-
-    arrival_id: str
-    case_id: str
-    disposition: Disposition
-    content_version: int = 1
 
 
 class CaseFacts(Model):
@@ -64,6 +33,40 @@ class CaseFacts(Model):
     environment: OptionalLine = ""
     version: OptionalLine = ""
     object_refs: Labels = ()
+
+
+class Delivery(Model):
+    """One delivery of a source request, as it came."""
+
+    origin: Origin
+    revision: int | None = Field(default=None, ge=0, le=2**31 - 1)
+    delivery_id: Identifier
+    occurred_at: datetime
+    received_at: datetime
+    subject: OptionalLine = ""
+    body: Body = ""
+    facts: CaseFacts | None = None
+    """What the source already knows about the case; None leaves the case's facts as they are."""
+
+
+class Disposition(StrEnum):
+    """What intake did with a delivery (R1)."""
+
+    OPENED = "opened"
+    ATTACHED = "attached"
+    CONFLICT = "conflict"
+    LATE = "late"
+
+
+class Receipt(Model):
+    """What a sender learns about its delivery."""
+
+    arrival_id: str
+    case_id: str
+    disposition: Disposition
+    content_version: int = 1
+    redelivered: bool = False
+    """Whether this delivery had come before; everything else is then the first answer (R1)."""
 
 
 class Case(Model):
@@ -82,14 +85,12 @@ class Case(Model):
 
 
 class Paper(Model):
-    """A case paper: evidence, execution or proof record (or a memory use)."""
+    """A case paper: evidence, execution or proof record (or a memory use). `id` is the idempotency key."""
 
-    id: str
-    case_id: str
+    id: Id
     kind: PaperKind
     title: Line
     text: Body
-    digest: str
 
 
 class Effort(Model):
@@ -107,13 +108,13 @@ class CaseResult(Model):
     A success, verified or executed, names its execution paper, and a verified one its proof paper too.
     """
 
-    id: str
-    case_id: str
+    id: Id
+    case_id: Id
     outcome: Outcome
     proof_level: ProofLevel
     summary: Paragraph
-    execution_paper_id: str | None = None
-    proof_paper_id: str | None = None
+    execution_paper_id: Id | None = None
+    proof_paper_id: Id | None = None
     effort: Effort | None = None
 
     @model_validator(mode="after")

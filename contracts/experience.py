@@ -12,6 +12,7 @@ from contracts.labels import Outcome, ProofLevel, UnitKind
 from contracts.limits import SPANS_PER_UNIT, UNITS_PER_REVISION
 from contracts.model import Model
 from contracts.text import (
+    Id,
     Identifier,
     Labels,
     Line,
@@ -158,6 +159,6 @@ class Draft(Model):
 class Proposal(Model):
     """A draft with the case result that it comes from; `experience_id` is the caller's idempotency key."""
 
-    experience_id: str
-    result_id: str
+    experience_id: Id
+    result_id: Id
     draft: Draft

@@ -62,3 +62,13 @@ class Profile(Model):
     strategy_version: int
     principals: tuple[Identifier, ...] = ()
     """Who may act with this profile."""
+
+
+class SignedIn(Model):
+    """The principal behind a verified credential."""
+
+    id: Identifier
+    kind: PrincipalKind
+    name: Line
+    administrator: bool = False
+    """May add tenants, principals, grants and roles."""

@@ -135,19 +135,46 @@ class Outbox(Protocol):
         ...
 
     async def delivered(self, events: Sequence[OutboxEvent], outcome: str) -> None:
-        """Mark events as done. For index events the watermark moves in the same transaction."""
+        """Mark leased events as done; for index events the watermark moves in the same transaction.
+
+        An event whose lease was lost meanwhile is left to its new holder; an index event of that kind is
+        asked for once more, since a late write may have overwritten a newer one (R9).
+        """
         ...
 
-    async def postponed(self, event: OutboxEvent, error: str) -> bool:
-        """Give a failed event back with backoff; True when it was set aside as dead instead."""
+    async def refused(self, event: OutboxEvent, error_type: str) -> None:
+        """Mark an event as done with a refusal, and settle its command as refused, in one transaction."""
+        ...
+
+    async def wait(self, at_most: timedelta) -> None:
+        """Return when something was added to the outbox, or after `at_most`."""
+        ...
+
+    async def postponed(self, event: OutboxEvent, error: str, *, may_die: bool) -> bool:
+        """Give a failed event back with backoff; True when it was set aside as dead instead.
+
+        Args:
+            event: A leased event.
+            error: What went wrong, in a line without case text.
+            may_die: Whether `limits.OUTBOX_ATTEMPTS` ends it; false while a service is merely away.
+        """
         ...
 
 
 class LifecycleGateway(Protocol):
     """Delivers outbox events to lifecycle workflows; harmless to repeat."""
 
-    async def start(self, experience_id: str) -> str:
-        """Start the lifecycle unless it runs; return what happened."""
+    async def start(self, experience_id: str, *, domain_id: str, tenant_id: str) -> str:
+        """Start the lifecycle unless it runs; return what happened.
+
+        Args:
+            experience_id: Names the workflow.
+            domain_id: Shown to operators.
+            tenant_id: Shown to operators.
+
+        Raises:
+            DeliveryPending: Temporal can't be reached.
+        """
         ...
 
     async def decide(self, experience_id: str, decision: DecisionMessage) -> DecisionOutcome:
@@ -160,7 +187,12 @@ class LifecycleGateway(Protocol):
         ...
 
     async def signal(self, experience_id: str, kind: str, command: CommandMessage) -> str:
-        """Send a change signal; return what happened."""
+        """Send a change signal; return what happened.
+
+        Raises:
+            LifecycleClosed: The lifecycle has ended.
+            DeliveryPending: Temporal can't be reached.
+        """
         ...
 
 

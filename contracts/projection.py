@@ -123,6 +123,35 @@ def case_source(case: Case) -> ProjectionSource:
     return ProjectionSource(key, (Collection.CASES,), (entry,), case.revision, content_hash)
 
 
+def article_source(
+    article_id: str, domain_id: str, revision: int, content_hash: str, text: tuple[str, str] | None
+) -> ProjectionSource:
+    """Return the entry of a domain article, in its owner's `detail` (spec section 4).
+
+    Args:
+        article_id: The article.
+        domain_id: Its owner.
+        revision: The current revision, or the newest one when nothing is current.
+        content_hash: Digest of that revision.
+        text: Its title and body; None when nothing is current.
+    """
+    key = f"article/{article_id}"
+    if text is None:
+        return ProjectionSource(key, (Collection.DETAIL,), (), revision, content_hash)
+    title, body = text
+    payload = Payload(
+        target=key,
+        kind=CandidateKind.ARTICLE,
+        tenant="",
+        domain=domain_id,
+        revision=revision,
+        content_hash=content_hash,
+        model="",
+    )
+    entry = Entry(Collection.DETAIL, point_id(Collection.DETAIL, key, revision), payload, title, body)
+    return ProjectionSource(key, (Collection.DETAIL,), (entry,), revision, content_hash)
+
+
 def unit_text(unit: KnowledgeUnit) -> str:
     """Return a unit's words, its conditions labelled."""
     return _joined(

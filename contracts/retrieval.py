@@ -13,7 +13,7 @@ from contracts.labels import CandidateKind, Collection, Outcome, ProofLevel
 from contracts.model import Model
 from contracts.outbox import Watermark
 from contracts.strategy import Route
-from contracts.text import Identifier, Line, OptionalLine, OptionalParagraph, Paragraph
+from contracts.text import Id, Identifier, Line, OptionalLine, OptionalParagraph, Paragraph
 
 
 class OriginRef(Model):
@@ -29,13 +29,13 @@ class RetrievalRequest(Model):
     `request_id` is the caller's idempotency key and names the workflow.
     """
 
-    request_id: str
+    request_id: Id
     profile_id: Identifier
     purpose: Line
     objective: Paragraph
     """The objective or symptom, in words."""
     tenant_id: Identifier | None = None
-    case_id: str | None = None
+    case_id: Id | None = None
     """The case that the work is for; the memory use goes into its papers."""
     origin: OriginRef | None = None
     strategy_version: int | None = None
@@ -178,8 +178,8 @@ class FreshCheck(Model):
 class MemoryUse(Model):
     """The agent's cited decision on an answer (R20). `decision_id` is the idempotency key."""
 
-    decision_id: str
-    request_id: str
+    decision_id: Id
+    request_id: Id
     summary: Paragraph
     citations: tuple[Citation, ...] = Field(default=(), max_length=limits.CITATIONS)
     checks: tuple[FreshCheck, ...] = Field(default=(), max_length=limits.CITATIONS)
@@ -195,7 +195,7 @@ class CheckOutcome(StrEnum):
 class CheckResult(Model):
     """What a fresh check showed, later."""
 
-    decision_id: str
+    decision_id: Id
     check_id: Identifier
     outcome: CheckOutcome
     note: OptionalParagraph = ""

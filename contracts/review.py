@@ -15,7 +15,7 @@ from contracts.errors import InvalidField
 from contracts.experience import Draft
 from contracts.lifecycle import VERDICTS, Event, Stage
 from contracts.model import Model
-from contracts.text import Identifier, OptionalParagraph, Paragraph
+from contracts.text import Id, OptionalParagraph, Paragraph
 
 
 class ReviewDecision(Model):
@@ -24,8 +24,8 @@ class ReviewDecision(Model):
     `decision_id` is minted by the form or client: it is the idempotency key and the Update id.
     """
 
-    decision_id: str
-    experience_id: str
+    decision_id: Id
+    experience_id: Id
     stage: Stage
     digest: str
     verdict: Event
@@ -56,15 +56,15 @@ class ChangeKind(StrEnum):
 class ChangeCommand(Model):
     """A requested change; `command_id` is its idempotency key and travels in the signal (R10)."""
 
-    command_id: str
-    experience_id: str
+    command_id: Id
+    experience_id: Id
     kind: ChangeKind
     reason: Paragraph
     draft: Draft | None = None
     """The new text, for resubmit and correct."""
     suspend: bool = False
     """Correct: hide the current revision at once."""
-    superseded_by: Identifier | None = None
+    superseded_by: Id | None = None
     """Supersede: the experience that takes over."""
 
     @model_validator(mode="after")
@@ -141,3 +141,35 @@ class Reminder(Model):
     stage: Stage
     revision: int
     level: str = Field(pattern="^(remind|escalate)$")
+
+
+class LifecycleStart(Model):
+    """Argument of the lifecycle workflow; everything but the id is carried over continue-as-new."""
+
+    experience_id: str
+    snapshot: Snapshot | None = None
+    seen: tuple[str, ...] = ()
+    """Newest handled decision and command ids."""
+    waiting: tuple[CommandMessage, ...] = ()
+    """Signalled commands that are not applied yet."""
+
+
+class DecisionRequest(Model):
+    """Argument of the activity that records a decision."""
+
+    experience_id: str
+    decision: DecisionMessage
+
+
+class DecisionRecord(Model):
+    """What that activity recorded."""
+
+    snapshot: Snapshot
+    duplicate: bool
+
+
+class CommandRequest(Model):
+    """Argument of the activity that applies a command."""
+
+    experience_id: str
+    command: CommandMessage

@@ -37,8 +37,12 @@ class SourceStep(Model):
     """Read the profile's own domain only; false reads every domain."""
     outcomes: tuple[Outcome, ...] = tuple(Outcome)
     """Eligible outcomes (for kinds that have one)."""
+    needs_effort: bool = False
+    """Only experience with recorded effort is eligible (R19)."""
     depth: int = Field(default=50, ge=1, le=500)
     """Hits collected per route before fusion."""
+    weight: float = Field(default=1.0, gt=0, le=10, allow_inf_nan=False)
+    """What a place in this step's rankings counts for in the fusion."""
 
 
 class Strategy(Model):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import unicodedata
+import uuid
 from dataclasses import dataclass
 from typing import Annotated, Any, cast
 
@@ -93,3 +94,16 @@ OptionalParagraph = Annotated[
 Body = Annotated[str, BeforeValidator(_TextRule(limits.BODY, True)), Field(max_length=limits.BODY)]
 """An arrival's body or a paper's text."""
 Labels = Annotated[tuple[Line, ...], Field(max_length=limits.LABELS_PER_FIELD)]
+
+
+def _check_id(value: Any, info: ValidationInfo) -> Any:
+    if not isinstance(value, str):
+        return value  # pydantic names the wrong type itself
+    try:
+        return str(uuid.UUID(value))
+    except ValueError:
+        raise InvalidField("The id is not a UUID.", field=info.field_name or "", accepted="a UUID") from None
+
+
+Id = Annotated[str, BeforeValidator(_check_id)]
+"""A UUID in its lower-case, hyphenated spelling; other spellings of it are folded to that."""

@@ -1,0 +1,107 @@
+"""Targets as the caller may see them now: the check of state, scope and revision behind every answer (R10)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import RowMapping, text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from activities.records.rows import CASE, case_of
+from contracts.candidates import CandidateRecord
+from contracts.experience import Draft, Limits
+from contracts.labels import CandidateKind
+from contracts.projection import case_source
+from contracts.retrieval import OriginRef
+
+# Row-level security shows the experience row, and with it case and origin, only inside the caller's scope (R21).
+_EXPERIENCES = text("""
+SELECT r.experience_id::text AS id, r.number, r.digest, r.title, r.domain_id, r.content, r.published_at,
+       c.id::text AS case_id, o.source, o.external_id
+  FROM revisions r
+  LEFT JOIN experiences e ON e.id = r.experience_id
+  LEFT JOIN cases c ON c.id = e.case_id
+  LEFT JOIN origins o ON o.id = c.origin_id
+ WHERE r.experience_id = ANY (CAST(:ids AS uuid[])) AND r.state = 'current'
+""")
+_ARTICLES = text("""
+SELECT a.id::text AS id, a.domain_id, r.number, r.digest, r.title, r.body, r.content, r.published_at
+  FROM article_revisions r JOIN articles a ON a.id = r.article_id
+ WHERE a.id = ANY (CAST(:ids AS uuid[])) AND r.state = 'current'
+""")
+
+
+async def resolve(connection: AsyncConnection, targets: Sequence[str]) -> dict[str, CandidateRecord]:
+    """Return those of `targets` that the transaction's principal may see as current, by target."""
+    ids: dict[str, list[str]] = {"case": [], "experience": [], "article": []}
+    for target in targets:
+        kind, _, target_id = target.partition("/")
+        ids[kind].append(target_id)
+    records: list[CandidateRecord] = []
+    if ids["experience"]:
+        rows = await connection.execute(_EXPERIENCES, {"ids": ids["experience"]})
+        records += [_experience(row) for row in rows.mappings()]
+    if ids["case"]:
+        rows = await connection.execute(text(f"{CASE} WHERE c.id = ANY (CAST(:ids AS uuid[]))"), {"ids": ids["case"]})
+        records += [_case(row) for row in rows.mappings()]
+    if ids["article"]:
+        rows = await connection.execute(_ARTICLES, {"ids": ids["article"]})
+        records += [_article(row) for row in rows.mappings()]
+    return {record.target: record for record in records}
+
+
+def _experience(row: RowMapping) -> CandidateRecord:
+    origin = None
+    if row["source"] is not None:
+        origin = OriginRef(source=row["source"], external_id=row["external_id"])
+    return CandidateRecord(
+        target=f"experience/{row['id']}",
+        kind=CandidateKind.EXPERIENCE,
+        revision=row["number"],
+        content_hash=row["digest"],
+        title=row["title"],
+        owner=row["domain_id"],
+        state="current",
+        draft=Draft.model_validate(row["content"]),
+        case=None,
+        source_case=row["case_id"],
+        source_origin=origin,
+        published_at=row["published_at"],
+    )
+
+
+def _case(row: RowMapping) -> CandidateRecord:
+    case = case_of(row)
+    return CandidateRecord(
+        target=f"case/{case.id}",
+        kind=CandidateKind.CASE,
+        revision=case.revision,
+        content_hash=case_source(case).content_hash,
+        title=case.title,
+        owner=case.facts.domain_id or "",
+        state=case.state,
+        draft=None,
+        case=case,
+        source_case=case.id,
+        source_origin=OriginRef(source=case.origin.source, external_id=case.origin.external_id),
+        published_at=case.opened_at,
+    )
+
+
+def _article(row: RowMapping) -> CandidateRecord:
+    return CandidateRecord(
+        target=f"article/{row['id']}",
+        kind=CandidateKind.ARTICLE,
+        revision=row["number"],
+        content_hash=row["digest"],
+        title=row["title"],
+        owner=row["domain_id"],
+        state="current",
+        draft=None,
+        case=None,
+        source_case=None,
+        source_origin=None,
+        published_at=row["published_at"],
+        text=row["body"],
+        limits=Limits.model_validate(row["content"].get("limits", {})),
+    )

@@ -1,0 +1,61 @@
+"""Connections to Postgres: transactions as a principal, or as the system."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+_AS_PRINCIPAL = text("SELECT set_config('caselore.principal', :principal, true)")
+
+
+class Database:
+    """The two ways into the record.
+
+    Args:
+        app_url: As `caselore_app`: row-level security shows what the transaction's principal may see.
+        system_url: As `caselore_system`: lifecycle, projector and sign-in, across tenants.
+        pool_size: Connections of each role at most.
+    """
+
+    def __init__(self, app_url: str, system_url: str, *, pool_size: int = 10) -> None:
+        self.system_url = system_url
+        self._app = _engine(app_url, pool_size)
+        self._system = _engine(system_url, pool_size)
+
+    @asynccontextmanager
+    async def as_principal(self, principal_id: str) -> AsyncGenerator[AsyncConnection]:
+        """Open a transaction that sees only what `principal_id` may see (R4)."""
+        async with self._app.begin() as connection:
+            await connection.execute(_AS_PRINCIPAL, {"principal": principal_id})
+            yield connection
+
+    @asynccontextmanager
+    async def as_nobody(self) -> AsyncGenerator[AsyncConnection]:
+        """Open an application transaction with no principal: it sees no rows (R4)."""
+        async with self._app.begin() as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def as_system(self) -> AsyncGenerator[AsyncConnection]:
+        """Open a transaction that works across tenants."""
+        async with self._system.begin() as connection:
+            yield connection
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._app.dispose()
+        await self._system.dispose()
+
+
+def _engine(url: str, pool_size: int) -> AsyncEngine:
+    return create_async_engine(
+        url,
+        pool_size=pool_size,
+        max_overflow=0,
+        pool_pre_ping=True,  # Postgres may have been restarted under us
+        pool_timeout=10,
+        connect_args={"connect_timeout": 5, "options": "-c statement_timeout=30000"},
+    )

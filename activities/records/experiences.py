@@ -1,0 +1,305 @@
+"""What people ask of experiences: propose, decide, change, and see where things stand.
+
+A request is stored with its outbox event in one transaction and delivered to the lifecycle afterwards; nothing
+is lost when no worker runs (R8, R10, R23).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import RowMapping, text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from activities.records.cases import find_result, require_case
+from activities.records.database import Database
+from activities.records.domains import require_domain
+from activities.records.outbox import add_event
+from activities.records.rows import INSERT_REVISION, revision_values
+from contracts import limits
+from contracts.errors import IdempotencyConflict, NotReviewer, UnknownExperience, UnverifiedResult
+from contracts.experience import Draft, Proposal
+from contracts.lifecycle import Stage, reviewer_role
+from contracts.outbox import EventKind, Topic
+from contracts.review import ChangeCommand, ChangeKind, ReviewDecision
+from contracts.text import digest
+from contracts.views import ExperienceView, ReviewTask, RevisionView
+
+_PROPOSE = text("""
+INSERT INTO experiences (id, tenant_id, case_id, result_id, outcome, domain_id, proposer_id, stage, revision,
+                         stage_since, due_at)
+SELECT CAST(:experience_id AS uuid), c.tenant_id, c.case_id, c.id, :outcome, :domain_id, :proposer_id,
+       'curator_review', 1, clock_timestamp(), clock_timestamp() + :due_in
+  FROM case_results c WHERE c.id = CAST(:result_id AS uuid)
+ON CONFLICT (id) DO NOTHING
+""")
+_PROPOSED = text("""
+INSERT INTO transitions (experience_id, seq, to_stage, event, revision, actor_id)
+VALUES (CAST(:experience_id AS uuid), 1, 'curator_review', 'propose', 1, :proposer_id)
+""")
+_COMMAND = text("""
+INSERT INTO commands (id, experience_id, kind, content, digest, issued_by)
+VALUES (CAST(:id AS uuid), CAST(:experience_id AS uuid), :kind, CAST(:content AS jsonb), :digest, :issued_by)
+ON CONFLICT (id) DO NOTHING
+""")
+_FIND_COMMAND = text("SELECT state, outcome, digest FROM commands WHERE id = CAST(:id AS uuid)")
+_TASKS = """
+SELECT e.id::text AS experience_id, e.tenant_id, e.domain_id, e.stage, e.revision, r.digest, r.title, e.outcome,
+       e.due_at, e.reminded, e.escalated
+  FROM experiences e
+  JOIN revisions r ON r.experience_id = e.id AND r.number = e.revision
+  JOIN domain_roles d ON d.domain_id = e.domain_id AND d.principal_id = (SELECT app_principal())
+   AND (d.role, e.stage) IN (('curator', 'curator_review'), ('owner', 'owner_review'))
+ WHERE r.author_id <> (SELECT app_principal())
+   AND NOT EXISTS (SELECT 1 FROM review_decisions v WHERE v.experience_id = e.id AND v.revision = e.revision
+                                                      AND v.reviewer_id = (SELECT app_principal()))
+ ORDER BY e.due_at NULLS LAST, e.id LIMIT :limit
+"""
+_VIEW = """
+SELECT e.id::text AS experience_id, e.tenant_id, e.case_id::text AS case_id, e.domain_id, e.stage, e.outcome,
+       e.revision, e.current_revision, e.suspended, e.superseded_by::text AS superseded_by, e.due_at, e.proposer_id,
+       p.revision AS projected_revision
+  FROM experiences e LEFT JOIN projections p ON p.key = 'experience/' || e.id::text
+ WHERE e.id = CAST(:id AS uuid)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A stored request: the event to deliver, and its standing if it was stored before."""
+
+    event_id: str
+    state: str
+    """`pending`, `applied` or `refused`."""
+    outcome: str
+    """The stage that it led to, or the refusal's type; "" while pending."""
+
+
+class Experiences:
+    """The people's side of the lifecycle."""
+
+    def __init__(self, database: Database, *, review_deadline: timedelta = limits.REVIEW_DEADLINE) -> None:
+        self._database = database
+        self._review_deadline = review_deadline
+
+    async def propose(self, principal_id: str, proposal: Proposal) -> Stored:
+        """Store a proposal and the event that starts its lifecycle; idempotent by `experience_id` (R5).
+
+        Raises:
+            UnverifiedResult: The result isn't recorded in a case of the caller's scope.
+            OutcomeOverstated: The draft claims more than the result.
+            UnknownDomain: There is no such domain.
+            IdempotencyConflict: The id was used for another proposal.
+        """
+        draft = proposal.draft
+        values: dict[str, Any] = {
+            "experience_id": proposal.experience_id,
+            "result_id": proposal.result_id,
+            "outcome": draft.outcome,
+            "domain_id": draft.domain_id,
+            "proposer_id": principal_id,
+            "due_in": self._review_deadline,
+        }
+        async with self._database.as_principal(principal_id) as connection:
+            result = await find_result(connection, proposal.result_id)
+            if result is None:
+                raise UnverifiedResult(
+                    "The proposal needs a recorded case result.",
+                    field="result_id",
+                    accepted="a result of a case that you may see",
+                )
+            draft.check_against(result)
+            await require_domain(connection, draft.domain_id)
+            tenant_id = (await require_case(connection, result.case_id)).origin.tenant_id
+            if not (await connection.execute(_PROPOSE, values)).rowcount:
+                await _require_same_proposal(connection, principal_id, proposal)
+                return Stored(event_id=proposal.experience_id, state="applied", outcome="")
+            await connection.execute(
+                text(INSERT_REVISION), revision_values(proposal.experience_id, 1, draft, principal_id)
+            )
+            await connection.execute(_PROPOSED, values)
+            await add_event(
+                connection,
+                Topic.LIFECYCLE,
+                EventKind.START,
+                f"experience/{proposal.experience_id}",
+                {"experience_id": proposal.experience_id, "domain_id": draft.domain_id, "tenant_id": tenant_id},
+                event_id=proposal.experience_id,
+            )
+        return Stored(event_id=proposal.experience_id, state="pending", outcome="")
+
+    async def decide(self, principal_id: str, decision: ReviewDecision) -> Stored:
+        """Store a review decision and the event that carries it; idempotent by `decision_id` (R7).
+
+        Whether it takes is the lifecycle's to say; a refusal is kept with the command.
+        """
+        content = decision.model_dump(mode="json")
+        async with self._database.as_principal(principal_id) as connection:
+            await _require_experience(connection, decision.experience_id)
+            stored = await self._command(
+                connection, principal_id, decision.decision_id, decision.experience_id, "decide", content
+            )
+            if stored is None:
+                message = {
+                    "command_id": decision.decision_id,
+                    "decision_id": decision.decision_id,
+                    "stage": decision.stage,
+                    "digest": decision.digest,
+                    "verdict": decision.verdict,
+                    "reviewer_id": principal_id,
+                }
+                await add_event(
+                    connection,
+                    Topic.LIFECYCLE,
+                    EventKind.DECIDE,
+                    f"experience/{decision.experience_id}",
+                    message,
+                    event_id=decision.decision_id,
+                )
+        return stored or Stored(event_id=decision.decision_id, state="pending", outcome="")
+
+    async def command(self, principal_id: str, command: ChangeCommand) -> Stored:
+        """Store a change command and the signal that carries it; idempotent by `command_id` (R10).
+
+        Raises:
+            NotReviewer: Retirement and supersession are for the domain's curators and owners.
+            UnknownExperience: The experience, or the one that takes over, can't be seen.
+        """
+        async with self._database.as_principal(principal_id) as connection:
+            domain = await _require_experience(connection, command.experience_id)
+            if command.superseded_by is not None:
+                await _require_experience(connection, command.superseded_by)
+            if command.draft is not None:
+                await require_domain(connection, command.draft.domain_id)
+            if command.kind in (ChangeKind.RETIRE, ChangeKind.SUPERSEDE):
+                await _require_role(connection, domain)
+            content = command.model_dump(mode="json")
+            stored = await self._command(
+                connection, principal_id, command.command_id, command.experience_id, command.kind, content
+            )
+            if stored is None:
+                await add_event(
+                    connection,
+                    Topic.LIFECYCLE,
+                    EventKind.SIGNAL,
+                    f"experience/{command.experience_id}",
+                    {"command_id": command.command_id, "kind": command.kind},
+                    event_id=command.command_id,
+                )
+        return stored or Stored(event_id=command.command_id, state="pending", outcome="")
+
+    async def standing(self, principal_id: str, command_id: str) -> Stored | None:
+        """Return what became of a stored decision or command; None if the caller can't see one."""
+        async with self._database.as_principal(principal_id) as connection:
+            row = (await connection.execute(_FIND_COMMAND, {"id": command_id})).mappings().first()
+        return None if row is None else Stored(event_id=command_id, state=row["state"], outcome=row["outcome"])
+
+    async def tasks(self, principal_id: str, *, limit: int = 50) -> list[ReviewTask]:
+        """Return the reviews that wait for this principal, most urgent first, at most 500 (R7)."""
+        async with self._database.as_principal(principal_id) as connection:
+            rows = await connection.execute(text(_TASKS), {"limit": min(limit, 500)})
+            return [ReviewTask.model_validate(dict(row)) for row in rows.mappings()]
+
+    async def view(self, principal_id: str, experience_id: str) -> ExperienceView:
+        """Return an experience with its revisions, as far as the caller may see them.
+
+        Raises:
+            UnknownExperience: Nothing of it can be seen.
+        """
+        async with self._database.as_principal(principal_id) as connection:
+            row = (await connection.execute(text(_VIEW), {"id": experience_id})).mappings().first()
+            if row is None:
+                raise UnknownExperience("There is no such experience in your scope.", field="experience_id")
+            revisions = await connection.execute(
+                text(
+                    "SELECT number, state, digest, content, author_id, published_at FROM revisions"
+                    " WHERE experience_id = CAST(:id AS uuid) ORDER BY number"
+                ),
+                {"id": experience_id},
+            )
+            return ExperienceView(
+                **{name: row[name] for name in row if name != "projected_revision"},
+                searchable=not row["suspended"]
+                and row["current_revision"] is not None
+                and row["current_revision"] == row["projected_revision"],
+                revisions=tuple(_revision(revision) for revision in revisions.mappings()),
+            )
+
+    async def _command(
+        self,
+        connection: AsyncConnection,
+        principal_id: str,
+        command_id: str,
+        experience_id: str,
+        kind: str,
+        content: dict[str, Any],
+    ) -> Stored | None:
+        """Store the command; return its standing when it was stored before, None when it is new."""
+        values = {
+            "id": command_id,
+            "experience_id": experience_id,
+            "kind": kind,
+            "content": json.dumps(content),
+            "digest": digest([principal_id, experience_id, kind, content]),
+            "issued_by": principal_id,
+        }
+        if (await connection.execute(_COMMAND, values)).rowcount:
+            return None
+        row = (await connection.execute(_FIND_COMMAND, values)).mappings().first()
+        if row is None or row["digest"] != values["digest"]:
+            raise IdempotencyConflict("This id was used before with other content.", field="command_id")
+        return Stored(event_id=command_id, state=row["state"], outcome=row["outcome"])
+
+
+def _revision(row: RowMapping) -> RevisionView:
+    return RevisionView(
+        number=row["number"],
+        state=row["state"],
+        digest=row["digest"],
+        draft=Draft.model_validate(row["content"]),
+        author_id=row["author_id"],
+        published_at=row["published_at"],
+    )
+
+
+async def _require_experience(connection: AsyncConnection, experience_id: str) -> str:
+    """Return the domain of an experience that the transaction's principal may see."""
+    domain = (
+        await connection.execute(
+            text("SELECT domain_id FROM experiences WHERE id = CAST(:id AS uuid)"), {"id": experience_id}
+        )
+    ).scalar_one_or_none()
+    if domain is None:
+        raise UnknownExperience("There is no such experience in your scope.", field="experience_id")
+    return domain
+
+
+async def _require_role(connection: AsyncConnection, domain_id: str) -> None:
+    held = await connection.execute(text("SELECT 1 FROM domain_roles WHERE domain_id = :id"), {"id": domain_id})
+    if held.first() is None:
+        raise NotReviewer(
+            f"Only curators and owners of {domain_id!r} may do this.",
+            field="experience_id",
+            accepted=f"a {reviewer_role(Stage.CURATOR_REVIEW)} or {reviewer_role(Stage.OWNER_REVIEW)} of the domain",
+        )
+
+
+async def _require_same_proposal(connection: AsyncConnection, principal_id: str, proposal: Proposal) -> None:
+    same = await connection.execute(
+        text(
+            "SELECT 1 FROM experiences e JOIN revisions r ON r.experience_id = e.id AND r.number = 1"
+            " WHERE e.id = CAST(:id AS uuid) AND e.proposer_id = :who AND e.result_id = CAST(:result AS uuid)"
+            " AND r.digest = :digest"
+        ),
+        {
+            "id": proposal.experience_id,
+            "who": principal_id,
+            "result": proposal.result_id,
+            "digest": proposal.draft.digest(),
+        },
+    )
+    if same.first() is None:
+        raise IdempotencyConflict("This id was used for another proposal.", field="experience_id")

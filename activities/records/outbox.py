@@ -1,0 +1,214 @@
+"""The outbox table: events are added with what they announce, leased, delivered and marked (R8, R9)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+
+import psycopg
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from activities.records.database import Database
+from contracts import limits
+from contracts.labels import Collection
+from contracts.outbox import EventKind, OutboxEvent, Topic, Watermark
+
+_ADD = text("""
+INSERT INTO outbox (event_id, topic, kind, key, payload)
+VALUES (:event_id, :topic, :kind, :key, CAST(:payload AS jsonb))
+ON CONFLICT (event_id) DO NOTHING
+""")
+
+# Lifecycle events wait for the undelivered ones before them of the same key. Index events don't: the projector
+# reads the present state of the key, so one projection serves them all, but only one runner may hold a key.
+_TURN = {
+    Topic.LIFECYCLE: "p.position < o.position",
+    Topic.INDEX: "p.claimed_until > clock_timestamp() AND p.position <> o.position",
+}
+_CLAIM = """
+UPDATE outbox SET claimed_until = clock_timestamp() + :lease, attempts = attempts + 1
+ WHERE position IN (
+   SELECT o.position FROM outbox o
+    WHERE o.topic = :topic AND o.delivered_at IS NULL AND o.dead_at IS NULL
+      AND o.available_at <= clock_timestamp()
+      AND (o.claimed_until IS NULL OR o.claimed_until < clock_timestamp())
+      AND NOT EXISTS (SELECT 1 FROM outbox p
+                       WHERE p.key = o.key AND p.topic = o.topic AND p.delivered_at IS NULL AND {turn})
+      {only}
+    ORDER BY o.position LIMIT :limit FOR UPDATE OF o SKIP LOCKED)
+RETURNING position, event_id::text AS event_id, topic, kind, key, payload, attempts
+"""
+_DONE = text("""
+UPDATE outbox SET delivered_at = clock_timestamp(), claimed_until = NULL, outcome = :outcome
+ WHERE (position, attempts) IN (SELECT * FROM unnest(CAST(:positions AS bigint[]), CAST(:attempts AS integer[])))
+   AND delivered_at IS NULL
+RETURNING position
+""")
+_POSTPONE = text("""
+UPDATE outbox
+   SET claimed_until = NULL, outcome = :error,
+       available_at = clock_timestamp() + make_interval(secs => least(60, 0.5 * power(2, least(attempts, 10) - 1))),
+       dead_at = CASE WHEN attempts >= :attempts_at_most THEN clock_timestamp() END
+ WHERE position = :position AND attempts = :attempts AND delivered_at IS NULL
+RETURNING dead_at IS NOT NULL AS dead
+""")
+_REFUSE_COMMAND = text("""
+UPDATE commands SET state = 'refused', outcome = :error, settled_at = clock_timestamp()
+ WHERE id = CAST(:command_id AS uuid) AND state = 'pending'
+""")
+
+SOURCES: Mapping[Collection, tuple[str, ...]] = {
+    Collection.CASES: ("case",),
+    Collection.ROUTING: ("experience", "article"),
+    Collection.DETAIL: ("experience", "article"),
+}
+"""Which keys an index follows."""
+
+# Positions commit in order (trigger outbox_position), so all below the oldest pending one are in the index.
+_WATERMARKS = text("""
+SELECT i.collection, coalesce(min(o.position) - 1, max(h.head), 0) AS position, coalesce(max(h.head), 0) AS head,
+       count(o.position) AS pending,
+       greatest(0, coalesce(extract(epoch FROM clock_timestamp() - min(o.created_at)), 0)) AS lag_seconds,
+       clock_timestamp() AS as_of
+  FROM (VALUES ('cases', ARRAY['case']), ('routing', ARRAY['experience', 'article']),
+               ('detail', ARRAY['experience', 'article'])) AS i (collection, sources)
+  LEFT JOIN LATERAL (SELECT max(position) AS head FROM outbox WHERE topic = 'index') h ON true
+  LEFT JOIN outbox o ON o.topic = 'index' AND o.delivered_at IS NULL AND o.source = ANY (i.sources)
+ GROUP BY i.collection
+""")
+_MOVE = text("""
+INSERT INTO watermarks (collection, position) VALUES (:collection, :position)
+ON CONFLICT (collection) DO UPDATE SET position = excluded.position, moved_at = clock_timestamp()
+ WHERE watermarks.position < excluded.position
+""")
+
+
+async def add_event(
+    connection: AsyncConnection,
+    topic: Topic,
+    kind: EventKind,
+    key: str,
+    payload: Mapping[str, str],
+    *,
+    event_id: str,
+) -> None:
+    """Add an event inside the caller's transaction; a repeated `event_id` adds nothing.
+
+    Add it last: from here until commit, other writers of events wait (their positions come after).
+    """
+    await connection.execute(
+        _ADD, {"event_id": event_id, "topic": topic, "kind": kind, "key": key, "payload": json.dumps(payload)}
+    )
+
+
+async def read_watermarks(connection: AsyncConnection) -> list[Watermark]:
+    """Return how far each index has come, in the order of `Collection`."""
+    rows = {row["collection"]: row for row in (await connection.execute(_WATERMARKS)).mappings()}
+    return [Watermark.model_validate(dict(rows[collection])) for collection in Collection]
+
+
+_NEVER = 2**31 - 1
+
+
+class OutboxTable:
+    """`contracts.ports.Outbox` on Postgres."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._listener: psycopg.AsyncConnection | None = None
+
+    async def claim(self, topic: Topic, limit: int, lease: timedelta) -> list[OutboxEvent]:
+        """See `contracts.ports.Outbox.claim`."""
+        return await self._claim(topic, limit, lease, only="", event_id=None)
+
+    async def claim_one(self, event_id: str, lease: timedelta) -> OutboxEvent | None:
+        """See `contracts.ports.Outbox.claim_one`."""
+        events = await self._claim(
+            Topic.LIFECYCLE, 1, lease, only="AND o.event_id = CAST(:event_id AS uuid)", event_id=event_id
+        )
+        return events[0] if events else None
+
+    async def _claim(
+        self, topic: Topic, limit: int, lease: timedelta, *, only: str, event_id: str | None
+    ) -> list[OutboxEvent]:
+        sql = text(_CLAIM.format(turn=_TURN[topic], only=only))
+        values = {"topic": topic, "limit": limit, "lease": lease, "event_id": event_id}
+        async with self._database.as_system() as connection:
+            # One claim of a topic at a time, or two runners could take two events of one key.
+            await connection.execute(text("SELECT pg_advisory_xact_lock(hashtext(:lock))"), {"lock": f"claim.{topic}"})
+            rows = (await connection.execute(sql, values)).mappings().all()
+        return sorted((OutboxEvent.model_validate(dict(row)) for row in rows), key=lambda event: event.position)
+
+    async def delivered(self, events: Sequence[OutboxEvent], outcome: str) -> None:
+        """See `contracts.ports.Outbox.delivered`."""
+        if not events:
+            return
+        async with self._database.as_system() as connection:
+            done = await self._mark(connection, events, outcome)
+            lost = [event for event in events if event.position not in done and event.topic is Topic.INDEX]
+            await self._ask_again(connection, lost)
+            if any(event.topic is Topic.INDEX for event in events):
+                await self._move_watermarks(connection)
+
+    async def _mark(self, connection: AsyncConnection, events: Sequence[OutboxEvent], outcome: str) -> set[int]:
+        rows = await connection.execute(
+            _DONE,
+            {
+                "positions": [event.position for event in events],
+                "attempts": [event.attempts for event in events],
+                "outcome": outcome[:500],
+            },
+        )
+        return set(rows.scalars())
+
+    async def _ask_again(self, connection: AsyncConnection, lost: Sequence[OutboxEvent]) -> None:
+        for key in sorted({event.key for event in lost}):
+            await connection.execute(
+                text(
+                    "INSERT INTO outbox (event_id, topic, kind, key, payload)"
+                    " VALUES (gen_random_uuid(), 'index', 'project', :key, '{\"why\": \"lease lost\"}')"
+                ),
+                {"key": key},
+            )
+
+    async def _move_watermarks(self, connection: AsyncConnection) -> None:
+        await connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('caselore.watermarks'))"))
+        for watermark in await read_watermarks(connection):
+            await connection.execute(_MOVE, {"collection": watermark.collection, "position": watermark.position})
+
+    async def refused(self, event: OutboxEvent, error_type: str) -> None:
+        """See `contracts.ports.Outbox.refused`."""
+        async with self._database.as_system() as connection:
+            await self._mark(connection, [event], f"refused: {error_type}")
+            command_id = event.payload.get("command_id")
+            if command_id is not None:
+                await connection.execute(_REFUSE_COMMAND, {"command_id": command_id, "error": error_type})
+
+    async def postponed(self, event: OutboxEvent, error: str, *, may_die: bool) -> bool:
+        """See `contracts.ports.Outbox.postponed`."""
+        values = {
+            "position": event.position,
+            "attempts": event.attempts,
+            "error": error[:500],
+            "attempts_at_most": limits.OUTBOX_ATTEMPTS if may_die else _NEVER,
+        }
+        async with self._database.as_system() as connection:
+            return bool((await connection.execute(_POSTPONE, values)).scalar_one_or_none())
+
+    async def wait(self, at_most: timedelta) -> None:
+        """See `contracts.ports.Outbox.wait`."""
+        if self._listener is None or self._listener.closed:
+            url = self._database.system_url.replace("postgresql+psycopg://", "postgresql://")
+            self._listener = await psycopg.AsyncConnection.connect(url, autocommit=True)
+            await self._listener.execute("LISTEN caselore_outbox")
+            return  # something may have come before we listened
+        async for _ in self._listener.notifies(timeout=at_most.total_seconds(), stop_after=1):
+            pass
+
+    async def close(self) -> None:
+        """Stop listening."""
+        if self._listener is not None:
+            await self._listener.close()
+            self._listener = None

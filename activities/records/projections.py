@@ -1,0 +1,148 @@
+"""What the indexes should hold, read from the record as it stands now (R9)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import RowMapping, text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from activities.records.database import Database
+from activities.records.outbox import read_watermarks
+from activities.records.publication import announce
+from activities.records.rows import CASE, case_of
+from contracts.experience import Draft
+from contracts.labels import Collection
+from contracts.outbox import Watermark
+from contracts.projection import ProjectionSource, article_source, case_source, experience_source
+
+_EXPERIENCES = text("""
+SELECT e.id::text AS id, e.tenant_id, r.number, r.digest, r.content, r.state
+  FROM experiences e
+  JOIN LATERAL (SELECT * FROM revisions r WHERE r.experience_id = e.id
+                 ORDER BY (r.state = 'current') DESC, r.number DESC LIMIT 1) r ON true
+ WHERE e.id = ANY (CAST(:ids AS uuid[]))
+""")
+_ARTICLES = text("""
+SELECT a.id::text AS id, a.domain_id, r.number, r.digest, r.title, r.body, r.state
+  FROM articles a
+  JOIN LATERAL (SELECT * FROM article_revisions r WHERE r.article_id = a.id
+                 ORDER BY (r.state = 'current') DESC, r.number DESC LIMIT 1) r ON true
+ WHERE a.id = ANY (CAST(:ids AS uuid[]))
+""")
+_RECORD = text("""
+INSERT INTO projections (key, revision, content_hash, points) VALUES (:key, :revision, :content_hash, :points)
+ON CONFLICT (key) DO UPDATE SET revision = excluded.revision, content_hash = excluded.content_hash,
+  points = excluded.points, projected_at = clock_timestamp()
+""")
+_EVERY_KEY = text("""
+SELECT 'case/' || id::text AS key FROM cases
+UNION ALL SELECT 'experience/' || experience_id::text FROM revisions WHERE state = 'current'
+UNION ALL SELECT 'article/' || article_id::text FROM article_revisions WHERE state = 'current'
+UNION SELECT key FROM projections
+ ORDER BY key
+""")
+_WITHDRAWN = {
+    "case": (Collection.CASES,),
+    "experience": (Collection.ROUTING, Collection.DETAIL),
+    "article": (Collection.DETAIL,),
+}
+
+
+class ProjectionsTable:
+    """`contracts.ports.Projections` on Postgres."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def desired(self, keys: Sequence[str]) -> list[ProjectionSource]:
+        """See `contracts.ports.Projections.desired`."""
+        ids: dict[str, list[str]] = {"case": [], "experience": [], "article": []}
+        for key in keys:
+            kind, _, target = key.partition("/")
+            ids[kind].append(target)
+        async with self._database.as_system() as connection:
+            found = {
+                source.key: source
+                for source in (
+                    *await _cases(connection, ids["case"]),
+                    *await _experiences(connection, ids["experience"]),
+                    *await _articles(connection, ids["article"]),
+                )
+            }
+        return [found.get(key) or _gone(key) for key in keys]
+
+    async def every_key(self) -> list[str]:
+        """See `contracts.ports.Projections.every_key`."""
+        async with self._database.as_system() as connection:
+            return list((await connection.execute(_EVERY_KEY)).scalars())
+
+    async def announce(self, keys: Sequence[str]) -> None:
+        """Ask for a fresh projection of each key, through the outbox like any other."""
+        async with self._database.as_system() as connection:
+            for key in keys:
+                await announce(connection, key)
+
+    async def record(self, sources: Sequence[ProjectionSource]) -> None:
+        """See `contracts.ports.Projections.record`."""
+        held = [
+            {
+                "key": source.key,
+                "revision": source.revision,
+                "content_hash": source.content_hash,
+                "points": len(source.entries),
+            }
+            for source in sources
+            if source.entries
+        ]
+        gone = [source.key for source in sources if not source.entries]
+        async with self._database.as_system() as connection:
+            if held:
+                await connection.execute(_RECORD, held)
+            if gone:
+                await connection.execute(text("DELETE FROM projections WHERE key = ANY (:keys)"), {"keys": gone})
+
+    async def watermarks(self) -> list[Watermark]:
+        """See `contracts.ports.Projections.watermarks`."""
+        async with self._database.as_system() as connection:
+            return await read_watermarks(connection)
+
+
+async def _cases(connection: AsyncConnection, ids: Sequence[str]) -> list[ProjectionSource]:
+    if not ids:
+        return []
+    sql = text(f"{CASE} WHERE c.id = ANY (CAST(:ids AS uuid[]))")
+    return [case_source(case_of(row)) for row in (await connection.execute(sql, {"ids": ids})).mappings()]
+
+
+async def _experiences(connection: AsyncConnection, ids: Sequence[str]) -> list[ProjectionSource]:
+    if not ids:
+        return []
+    rows = (await connection.execute(_EXPERIENCES, {"ids": ids})).mappings()
+    return [_experience(row) for row in rows]
+
+
+def _experience(row: RowMapping) -> ProjectionSource:
+    draft = Draft.model_validate(row["content"]) if row["state"] == "current" else None
+    return experience_source(row["id"], row["tenant_id"], row["number"], row["digest"], draft)
+
+
+async def _articles(connection: AsyncConnection, ids: Sequence[str]) -> list[ProjectionSource]:
+    if not ids:
+        return []
+    rows = (await connection.execute(_ARTICLES, {"ids": ids})).mappings()
+    return [
+        article_source(
+            row["id"],
+            row["domain_id"],
+            row["number"],
+            row["digest"],
+            (row["title"], row["body"]) if row["state"] == "current" else None,
+        )
+        for row in rows
+    ]
+
+
+def _gone(key: str) -> ProjectionSource:
+    """Return the wish for nothing: the record no longer knows the key."""
+    return ProjectionSource(key, _WITHDRAWN[key.partition("/")[0]], (), 0, "")

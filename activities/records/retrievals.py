@@ -1,0 +1,245 @@
+"""Retrieval's reads and its memory-use record (R10, R13, R16, R20)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import RowMapping, text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from activities.records.candidate_rows import resolve
+from activities.records.database import Database
+from activities.records.outbox import read_watermarks
+from contracts.candidates import CanonicalLookup, Found, Resolution, RetrievalTask
+from contracts.errors import UnknownRetrieval
+from contracts.identity import Profile
+from contracts.index import Scope
+from contracts.labels import CandidateKind
+from contracts.outbox import Watermark
+from contracts.retrieval import Answer, RetrievalRequest
+from contracts.strategy import Strategy
+
+_LOAD = text("""
+SELECT q.principal_id, q.request, q.answer, v.definition, p.id AS profile_id, p.domain_id, p.strategy_id,
+       p.strategy_version
+  FROM retrieval_requests q
+  JOIN profiles p ON p.id = q.profile_id
+  JOIN strategy_versions v ON v.strategy_id = q.strategy_id AND v.version = q.strategy_version
+ WHERE q.id = CAST(:id AS uuid)
+""")
+_SCOPE = text("""
+SELECT tenant_id, case_id::text AS case_id FROM grants
+ WHERE principal_id = :principal AND (expires_at IS NULL OR expires_at > now())
+""")
+_ORIGIN = text("""
+SELECT c.id::text AS id, c.revision FROM cases c JOIN origins o ON o.id = c.origin_id
+ WHERE o.source = :source AND o.external_id = :external_id
+   AND (CAST(:tenant AS text) IS NULL OR c.tenant_id = :tenant)
+ ORDER BY c.opened_at DESC, c.id LIMIT :limit
+""")
+_OBJECTS = text("""
+SELECT c.id::text AS id, c.revision FROM cases c
+ WHERE c.object_refs && CAST(:refs AS text[]) AND (CAST(:tenant AS text) IS NULL OR c.tenant_id = :tenant)
+ ORDER BY c.opened_at DESC, c.id LIMIT :limit
+""")
+# Any word may match; rank decides. plainto_tsquery joins by AND, so its operators are turned into OR.
+_QUERY = "replace(plainto_tsquery('simple', :text)::text, '&', '|')::tsquery"
+_PENDING = """
+ AND {key} IN (SELECT key FROM outbox WHERE topic = 'index' AND delivered_at IS NULL)
+"""
+_CANONICAL = {
+    CandidateKind.EXPERIENCE: f"""
+SELECT 'experience/' || r.experience_id::text AS target, r.number AS revision, ts_rank_cd(r.search, q) AS rank
+  FROM revisions r, {_QUERY} q
+ WHERE r.state = 'current' AND r.search @@ q
+   AND (cardinality(CAST(:domains AS text[])) = 0 OR r.domain_id = ANY (CAST(:domains AS text[])))
+   AND r.outcome = ANY (CAST(:outcomes AS text[])) {{pending}}""",
+    CandidateKind.CASE: f"""
+SELECT 'case/' || c.id::text AS target, c.revision, ts_rank_cd(c.search, q) AS rank
+  FROM cases c, {_QUERY} q
+ WHERE c.search @@ q AND (CAST(:tenant AS text) IS NULL OR c.tenant_id = :tenant) {{pending}}""",
+    CandidateKind.ARTICLE: f"""
+SELECT 'article/' || r.article_id::text AS target, r.number AS revision, ts_rank_cd(r.search, q) AS rank
+  FROM article_revisions r JOIN articles a ON a.id = r.article_id, {_QUERY} q
+ WHERE r.state = 'current' AND r.search @@ q
+   AND (cardinality(CAST(:domains AS text[])) = 0 OR a.domain_id = ANY (CAST(:domains AS text[]))) {{pending}}""",
+}
+_KEY = {
+    CandidateKind.EXPERIENCE: "'experience/' || r.experience_id::text",
+    CandidateKind.CASE: "'case/' || c.id::text",
+    CandidateKind.ARTICLE: "'article/' || r.article_id::text",
+}
+_SAVE = text("""
+UPDATE retrieval_requests SET answer = CAST(:answer AS jsonb), abstained = :abstained, answered_at = :answered_at
+ WHERE id = CAST(:id AS uuid) AND answer IS NULL
+""")
+_CANDIDATE = text("""
+INSERT INTO retrieval_candidates (request_id, rank, ref, revision, candidate)
+VALUES (CAST(:id AS uuid), :rank, :ref, :revision, CAST(:candidate AS jsonb))
+""")
+_CANDIDATES = text("""
+SELECT candidate FROM retrieval_candidates WHERE request_id = CAST(:id AS uuid) ORDER BY rank
+""")
+_USED = text("""
+UPDATE strategy_versions SET first_used_at = clock_timestamp()
+ WHERE strategy_id = :strategy_id AND version = :version AND first_used_at IS NULL
+""")
+
+
+class RetrievalsTable:
+    """`contracts.ports.RetrievalRecords` on Postgres."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def load(self, request_id: str) -> RetrievalTask:
+        """See `contracts.ports.RetrievalRecords.load`."""
+        async with self._database.as_system() as connection:
+            row = (await connection.execute(_LOAD, {"id": request_id})).mappings().first()
+            if row is None:
+                raise UnknownRetrieval("There is no such retrieval.", field="request_id")
+            request = RetrievalRequest.model_validate(row["request"])
+            return RetrievalTask(
+                request=request,
+                principal_id=row["principal_id"],
+                profile=_profile(row),
+                strategy=Strategy.model_validate(row["definition"]),
+                scope=await _scope(connection, row["principal_id"], request),
+                answer=await read_answer(connection, request_id, row["answer"]),
+            )
+
+    async def registry(self, task: RetrievalTask, limit: int) -> list[Found]:
+        """See `contracts.ports.RetrievalRecords.registry`."""
+        request = task.request
+        values: dict[str, Any] = {"tenant": request.tenant_id, "limit": limit}
+        found: dict[str, Found] = {}
+        async with self._database.as_principal(task.principal_id) as connection:
+            if request.origin is not None:
+                rows = await connection.execute(_ORIGIN, {**values, **request.origin.model_dump()})
+                _collect(found, rows.mappings().all(), "origin")
+            if request.object_refs:
+                rows = await connection.execute(_OBJECTS, {**values, "refs": list(request.object_refs)})
+                _collect(found, rows.mappings().all(), "object_refs")
+        found.pop(f"case/{request.case_id}", None)  # the case that the work is for is not news
+        return list(found.values())[:limit]
+
+    async def canonical(self, task: RetrievalTask, lookup: CanonicalLookup) -> list[Found]:
+        """See `contracts.ports.RetrievalRecords.canonical`."""
+        parts = [
+            _CANONICAL[kind].format(pending=_PENDING.format(key=_KEY[kind]) if lookup.pending_only else "")
+            for kind in lookup.kinds
+        ]
+        sql = text(
+            f"SELECT target, revision FROM ({' UNION ALL '.join(parts)}) AS found"
+            " ORDER BY rank DESC, target LIMIT :limit"
+        )
+        values = {
+            "text": lookup.text,
+            "domains": list(lookup.domains),
+            "outcomes": list(lookup.outcomes),
+            "tenant": task.request.tenant_id,
+            "limit": lookup.limit,
+        }
+        async with self._database.as_principal(task.principal_id) as connection:
+            rows = (await connection.execute(sql, values)).mappings().all()
+        return [Found(row["target"], row["revision"], ("text",)) for row in rows]
+
+    async def resolve(self, task: RetrievalTask, targets: Sequence[str]) -> Resolution:
+        """See `contracts.ports.RetrievalRecords.resolve`."""
+        async with self._database.as_principal(task.principal_id) as connection:
+            seen = await resolve(connection, targets)
+        unseen = [target for target in targets if target not in seen]
+        withdrawn, not_permitted = await self._explain(task, unseen)
+        return Resolution(records=seen, withdrawn=withdrawn, not_permitted=not_permitted)
+
+    async def _explain(self, task: RetrievalTask, unseen: Sequence[str]) -> tuple[frozenset[str], frozenset[str]]:
+        """Tell what the caller can't see apart: no longer current, or outside its grants in its own tenants (R21)."""
+        cases = [target.partition("/")[2] for target in unseen if target.startswith("case/")]
+        withdrawn = frozenset(target for target in unseen if not target.startswith("case/"))
+        if not cases:
+            return withdrawn, frozenset()
+        async with self._database.as_system() as connection:
+            rows = await connection.execute(
+                text(
+                    "SELECT c.id::text FROM cases c WHERE c.id = ANY (CAST(:ids AS uuid[]))"
+                    " AND c.tenant_id IN (SELECT tenant_id FROM grants WHERE principal_id = :who)"
+                ),
+                {"ids": cases, "who": task.principal_id},
+            )
+            return withdrawn, frozenset(f"case/{case_id}" for case_id in rows.scalars())
+
+    async def watermarks(self) -> list[Watermark]:
+        """See `contracts.ports.RetrievalRecords.watermarks`."""
+        async with self._database.as_system() as connection:
+            return await read_watermarks(connection)
+
+    async def save(self, task: RetrievalTask, answer: Answer) -> Answer:
+        """See `contracts.ports.RetrievalRecords.save`."""
+        values = {
+            "id": task.request.request_id,
+            "answer": answer.model_dump_json(exclude={"candidates"}),
+            "abstained": answer.abstained,
+            "answered_at": answer.answered_at,
+        }
+        async with self._database.as_system() as connection:
+            if not (await connection.execute(_SAVE, values)).rowcount:
+                stored = await connection.execute(
+                    text("SELECT answer FROM retrieval_requests WHERE id = CAST(:id AS uuid)"), values
+                )
+                return await read_answer(connection, task.request.request_id, stored.scalar_one()) or answer
+            if answer.candidates:
+                await connection.execute(
+                    _CANDIDATE,
+                    [
+                        {
+                            "id": task.request.request_id,
+                            "rank": candidate.rank,
+                            "ref": candidate.ref,
+                            "revision": candidate.revision,
+                            "candidate": candidate.model_dump_json(),
+                        }
+                        for candidate in answer.candidates
+                    ],
+                )
+            await connection.execute(_USED, {"strategy_id": task.strategy.id, "version": task.strategy.version})
+            return answer
+
+
+def _collect(found: dict[str, Found], rows: Sequence[RowMapping], field: str) -> None:
+    for row in rows:
+        target = f"case/{row['id']}"
+        earlier = found.get(target)
+        found[target] = Found(target, row["revision"], (*(earlier.fields if earlier else ()), field))
+
+
+def _profile(row: RowMapping) -> Profile:
+    return Profile(
+        id=row["profile_id"],
+        domain_id=row["domain_id"],
+        strategy_id=row["strategy_id"],
+        strategy_version=row["strategy_version"],
+    )
+
+
+async def _scope(connection: AsyncConnection, principal_id: str, request: RetrievalRequest) -> Scope:
+    """Return the caller's grants, narrowed by the request and never widened (R13)."""
+    tenants: set[str] = set()
+    cases: set[str] = set()
+    for tenant_id, case_id in (await connection.execute(_SCOPE, {"principal": principal_id})).all():
+        if request.tenant_id is not None and tenant_id != request.tenant_id:
+            continue
+        if case_id is None:
+            tenants.add(tenant_id)
+        else:
+            cases.add(case_id)
+    return Scope(frozenset(tenants), frozenset(cases))
+
+
+async def read_answer(connection: AsyncConnection, request_id: str, head: Any) -> Answer | None:
+    """Return the stored answer with its candidates; None while there is none."""
+    if head is None:
+        return None
+    rows = (await connection.execute(_CANDIDATES, {"id": request_id})).scalars()
+    return Answer.model_validate_json(json.dumps({**head, "candidates": list(rows)}))

@@ -1,0 +1,67 @@
+"""The account of an answer: what was not read, and why, so that no gap looks like an absence (R16)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from activities.retrieval.candidates import Weighing
+from activities.retrieval.routes import INDEX_ROUTES, Read
+from contracts.candidates import RetrievalTask
+from contracts.labels import Collection
+from contracts.outbox import Watermark
+from contracts.retrieval import RouteState
+from contracts.strategy import Route
+
+
+def not_read(task: RetrievalTask, reads: Sequence[Read], watermarks: Sequence[Watermark]) -> tuple[str, ...]:
+    """Return every source that was not, or not fully, read, each with the reason."""
+    lines = [*_behind(reads, watermarks), *_ended_early(reads)]
+    if not any(read.found for read in reads if read.route in INDEX_ROUTES):
+        lines += _never_asked(task)
+    return tuple(dict.fromkeys(lines))
+
+
+def notes(reads: Sequence[Read], weighing: Weighing, listed: int, wanted: int) -> tuple[str, ...]:
+    """Return what else a reader has to know about the answer."""
+    lines = [
+        f"{read.collection}: read from the record by full text {read.why}."
+        for read in reads
+        if read.route is Route.CANONICAL and read.state is RouteState.OK and read.why
+    ]
+    if not any(read.found for read in reads if read.route in INDEX_ROUTES):
+        lines.append("No index had a hit; that is not proof of absence.")
+    if weighing.stale:
+        lines.append(f"{weighing.stale} found at another revision; shown as the record holds them now.")
+    if weighing.ineligible:
+        lines.append(f"{weighing.ineligible} found and left out: the strategy doesn't accept them.")
+    if listed < min(wanted, len(weighing.weighed)):
+        lines.append(f"The token budget has room for {listed} candidates.")
+    return tuple(dict.fromkeys(lines))
+
+
+def _behind(reads: Sequence[Read], watermarks: Sequence[Watermark]) -> Iterator[str]:
+    asked = {read.collection for read in reads if read.route in INDEX_ROUTES}
+    known = {mark.collection: mark for mark in watermarks}
+    for collection in sorted(asked):
+        mark = known.get(collection)
+        if mark is None:
+            yield f"{collection}: the index has no watermark, so anything may be missing from it"
+        elif not mark.is_current:
+            yield f"{collection}: pending events not in the index yet: {mark.pending}, oldest {mark.lag_seconds:.0f} s"
+
+
+def _ended_early(reads: Sequence[Read]) -> Iterator[str]:
+    for read in reads:
+        if read.state is not RouteState.OK:
+            yield f"{read.collection} by {read.route}: {read.why}"
+
+
+def _never_asked(task: RetrievalTask) -> Iterator[str]:
+    """Name what the strategy leaves unread by its own definition."""
+    strategy, domain = task.strategy, task.profile.domain_id
+    for collection in Collection:
+        steps = [step for step in strategy.steps if step.collection is collection]
+        if not steps:
+            yield f"{collection}: {strategy.id} version {strategy.version} doesn't read it"
+        elif all(step.own_domain_only for step in steps):
+            yield f"{collection}: only domain {domain} was read"

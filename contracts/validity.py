@@ -1,0 +1,186 @@
+"""Validity: a candidate's limits held against what a request states (R17).
+
+Another product or system is out of range. Another version, schema or environment, a fact that the limits
+need and the request doesn't state, and weaker proof or older text than was asked for ask to revalidate.
+Nothing is taken as applicable because it could not be compared.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from contracts.experience import KnowledgeUnit, Limits
+from contracts.labels import ProofLevel, UnitKind
+from contracts.retrieval import RetrievalRequest, Validity, ValidityState
+
+VersionKey = tuple[tuple[int, ...], int, int]
+"""Release numbers, phase, number inside the phase; keys compare as their versions do."""
+
+_VERSION = re.compile(r"v?(\d+(?:[._-]\d+)*)(?:[._ -]?([a-z]+)[._-]?(\d*))?(?:\+\S*)?", re.ASCII)
+_RELEASE = 10
+_PHASES = {
+    **dict.fromkeys(("dev", "snapshot", "nightly"), 0),
+    **dict.fromkeys(("alpha", "a"), 1),
+    **dict.fromkeys(("milestone", "m"), 2),
+    **dict.fromkeys(("beta", "b"), 3),
+    **dict.fromkeys(("rc", "cr", "pre", "preview"), 4),
+    **dict.fromkeys(("ga", "final", "release"), _RELEASE),
+    **dict.fromkeys(("sp", "p", "patch", "post", "hotfix", "hf", "u", "update"), _RELEASE + 1),
+}
+_SEVERITY = list(ValidityState)
+FITS = Validity(state=ValidityState.OK)
+"""No doubt."""
+_CONDITION = 200
+"""Characters of a condition that a reason quotes."""
+
+
+def version_key(version: str) -> VersionKey | None:
+    """Return a key in the natural order of versions, or None when `version` has none.
+
+    Numbers compare as numbers (2.10 is after 2.9), closing zeros count nothing (7.4 is 7.4.0), release
+    candidates and the like come before their release, service packs after it.
+    """
+    match = _VERSION.fullmatch(version.strip().lower())
+    if match is None:
+        return None
+    numbers = [int(number) for number in re.split(r"[._-]", match[1])]
+    while numbers and numbers[-1] == 0:
+        numbers.pop()
+    tag = match[2]
+    if tag is None:
+        return tuple(numbers), _RELEASE, 0
+    if tag not in _PHASES:
+        return None
+    return tuple(numbers), _PHASES[tag], int(match[3] or 0)
+
+
+def judge(
+    limits: Limits,
+    request: RetrievalRequest,
+    *,
+    proof_level: ProofLevel | None,
+    dated: datetime | None,
+) -> Validity:
+    """Return whether a candidate fits the request, with a readable reason for each doubt.
+
+    Args:
+        limits: Where the candidate applies.
+        request: What the caller states and demands.
+        proof_level: How well the candidate is shown; None when it has no proof level.
+        dated: When its text became current; None when that is not known.
+    """
+    return combine(judge_limits(limits, request), _proof(proof_level, request), _freshness(dated, request))
+
+
+def judge_limits(limits: Limits, request: RetrievalRequest) -> Validity:
+    """Return whether the facts that the request states lie inside `limits`."""
+    outside = ValidityState.OUT_OF_RANGE
+    return combine(
+        _among("product", request.product, limits.products, otherwise=outside),
+        _among("system", request.system, limits.systems, otherwise=outside),
+        _among("environment", request.environment, limits.environments, otherwise=ValidityState.REVALIDATE),
+        _version(request.version, limits),
+        _among(
+            "schema version",
+            request.schema_version,
+            tuple(filter(None, [limits.schema_version.strip()])),
+            otherwise=ValidityState.REVALIDATE,
+        ),
+    )
+
+
+def judge_units(units: Sequence[KnowledgeUnit], request: RetrievalRequest) -> Validity:
+    """Return what the units' own limits and conditions add to their revision's validity.
+
+    A prescription with conditions asks to revalidate: a similar symptom doesn't show that they hold, and the
+    repair of one mechanism must not pass as the repair of another (R17).
+    """
+    judged = [(unit, judge_limits(unit.limits, request)) for unit in units]
+    states = {validity.state for _, validity in judged}
+    conditions = {unit.id: _conditions(unit) for unit in units}
+    reasons = tuple(f"{unit.id}: {reason}" for unit, v in judged for reason in (*v.reasons, *conditions[unit.id]))
+    if states == {ValidityState.OUT_OF_RANGE}:
+        return Validity(state=ValidityState.OUT_OF_RANGE, reasons=reasons)
+    return _revalidate(*reasons) if reasons else FITS
+
+
+def combine(*judgements: Validity) -> Validity:
+    """Return the most doubtful state of all, with every reason in order."""
+    doubts = [judgement for judgement in judgements if judgement is not FITS]
+    if not doubts:
+        return FITS
+    return Validity(
+        state=max((doubt.state for doubt in doubts), key=_SEVERITY.index),
+        reasons=tuple(reason for doubt in doubts for reason in doubt.reasons),
+    )
+
+
+def _revalidate(*reasons: str) -> Validity:
+    return Validity(state=ValidityState.REVALIDATE, reasons=reasons)
+
+
+def _among(fact: str, stated: str, allowed: tuple[str, ...], *, otherwise: ValidityState) -> Validity:
+    if not allowed:
+        return FITS
+    listed = ", ".join(allowed)
+    if not stated.strip():
+        return _revalidate(f"{fact} not stated; known for {listed}")
+    if _folded(stated) in {_folded(name) for name in allowed}:
+        return FITS
+    return Validity(state=otherwise, reasons=(f"{fact} {stated.strip()} is outside its limits: {listed}",))
+
+
+def _folded(name: str) -> str:
+    return " ".join(name.casefold().split())
+
+
+def _version(stated: str, limits: Limits) -> Validity:
+    lowest, highest = limits.version_from.strip(), limits.version_to.strip()
+    if not lowest and not highest:
+        return FITS
+    bounds = f"{lowest or 'any'} to {highest or 'any'}"
+    if not stated.strip():
+        return _revalidate(f"version not stated; known for {bounds}")
+    key = version_key(stated)
+    low, high = version_key(lowest), version_key(highest)
+    if key is None or (lowest and low is None) or (highest and high is None):
+        return _revalidate(f"version {stated.strip()} can't be compared with {bounds}")
+    if (low is not None and key < low) or (high is not None and key > high):
+        return _revalidate(f"version {stated.strip()} is outside {bounds}")
+    return FITS
+
+
+def _proof(proof_level: ProofLevel | None, request: RetrievalRequest) -> Validity:
+    demanded = request.required_proof
+    if demanded.rank <= (proof_level or ProofLevel.NONE).rank:
+        return FITS
+    return _revalidate(f"proof level {proof_level or 'not recorded'}; {demanded} was asked for")
+
+
+def _freshness(dated: datetime | None, request: RetrievalRequest) -> Validity:
+    if request.not_older_than is None:
+        return FITS
+    oldest = _with_zone(request.not_older_than)
+    if dated is None:
+        return _revalidate(f"date not known; not older than {oldest.date()} was asked for")
+    if _with_zone(dated) < oldest:
+        return _revalidate(f"dated {_with_zone(dated).date()}; not older than {oldest.date()} was asked for")
+    return FITS
+
+
+def _with_zone(moment: datetime) -> datetime:
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _conditions(unit: KnowledgeUnit) -> tuple[str, ...]:
+    if unit.kind is not UnitKind.PRESCRIPTION:
+        return ()
+    stated = (("check that it holds now", unit.use_when), ("check that it doesn't hold now", unit.avoid_when))
+    return tuple(
+        f"{what}: {textwrap.shorten(condition, _CONDITION, placeholder=' ...')}"
+        for what, condition in stated
+        if condition.strip()
+    )

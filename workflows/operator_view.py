@@ -1,0 +1,57 @@
+"""What an operator sees of a lifecycle in the Temporal UI (R12): ids and labels, never case text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from temporalio import workflow
+from temporalio.common import SearchAttributePair, TypedSearchAttributes
+
+with workflow.unsafe.imports_passed_through():
+    from contracts.lifecycle import Stage
+    from contracts.review import Snapshot
+    from workflows import search_attributes
+
+
+def first_attributes(*, domain_id: str, tenant_id: str) -> TypedSearchAttributes:
+    """Return the search attributes that a lifecycle starts with."""
+    return TypedSearchAttributes(
+        [
+            SearchAttributePair(search_attributes.STAGE, Stage.CURATOR_REVIEW.value),
+            SearchAttributePair(search_attributes.DOMAIN, domain_id),
+            SearchAttributePair(search_attributes.TENANT, tenant_id),
+        ]
+    )
+
+
+def show_experience(snapshot: Snapshot, *, waiting: int, refused: Sequence[str]) -> None:
+    """Bring search attributes and current details up to the snapshot. Call it from workflow code."""
+    due = search_attributes.DUE
+    workflow.upsert_search_attributes(
+        [
+            search_attributes.STAGE.value_set(snapshot.stage.value),
+            search_attributes.DOMAIN.value_set(snapshot.domain_id),
+            search_attributes.TENANT.value_set(snapshot.tenant_id),
+            due.value_unset() if snapshot.due_at is None else due.value_set(snapshot.due_at),
+        ]
+    )
+    published = f"revision {snapshot.current_revision}" if snapshot.current_revision else "nothing"
+    lines = [
+        f"### {snapshot.stage}",
+        f"draft revision **{snapshot.revision}**, published: **{published}**",
+        f"domain `{snapshot.domain_id}`, tenant `{snapshot.tenant_id}`",
+        f"due {_moment(snapshot.due_at)}" + (", **escalated**" if snapshot.escalated else _reminded(snapshot)),
+    ]
+    if waiting:
+        lines.append(f"commands waiting: {waiting}")
+    lines += [f"refused {line}" for line in refused]
+    workflow.set_current_details("\n\n".join(lines))
+
+
+def _reminded(snapshot: Snapshot) -> str:
+    return ", reminded" if snapshot.reminded else ""
+
+
+def _moment(moment: datetime | None) -> str:
+    return "never" if moment is None else moment.isoformat(timespec="minutes")

@@ -1,0 +1,48 @@
+"""The outbox projector: one workflow, `outbox/projector`, that keeps two activities following the outbox.
+
+One run of it exists in a namespace, so each loop has one runner; a runner that dies is replaced after its
+heartbeat goes missing, and operators see both in the Temporal UI.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from activities.outbox import OutboxActivities
+    from workflows.options import MUST_HAPPEN, TURN_HEARTBEAT, TURN_TIMEOUT
+
+PROJECTOR_ID = "outbox/projector"
+
+
+@workflow.defn
+class OutboxProjector:
+    """Delivers commands and projects changes, for ever."""
+
+    @workflow.run
+    async def run(self) -> None:
+        """Keep both loops running, turn after turn."""
+        await asyncio.gather(self._deliver_commands(), self._project_changes())
+        workflow.continue_as_new()
+
+    async def _deliver_commands(self) -> None:
+        while not workflow.info().is_continue_as_new_suggested():
+            await workflow.execute_activity_method(
+                OutboxActivities.deliver_commands,
+                start_to_close_timeout=TURN_TIMEOUT,
+                heartbeat_timeout=TURN_HEARTBEAT,
+                retry_policy=MUST_HAPPEN,
+                summary="commands to lifecycles",
+            )
+
+    async def _project_changes(self) -> None:
+        while not workflow.info().is_continue_as_new_suggested():
+            await workflow.execute_activity_method(
+                OutboxActivities.project_changes,
+                start_to_close_timeout=TURN_TIMEOUT,
+                heartbeat_timeout=TURN_HEARTBEAT,
+                retry_policy=MUST_HAPPEN,
+                summary="changes to the index",
+            )
