@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import structlog
 
+from activities.failures import failure_fields
 from contracts import limits
 from contracts.errors import CaseloreError, Unavailable
 from contracts.outbox import EventKind, OutboxEvent, Topic
@@ -67,7 +68,9 @@ class LifecycleDelivery:
         except Exception as error:
             # One broken event must not stop the others: it comes back later and is set aside in the end.
             dead = await self._outbox.postponed(event, type(error).__name__, may_die=True)
-            _log.exception("lifecycle_delivery_failed", event_id=event.event_id, key=event.key, dead=dead)
+            _log.error(
+                "lifecycle_delivery_failed", event_id=event.event_id, key=event.key, dead=dead, **failure_fields(error)
+            )
             return Unavailable("The event could not be delivered; it will be tried again.")
         await self._outbox.delivered([event], outcome)
         return None

@@ -12,6 +12,7 @@ from datetime import timedelta
 
 import structlog
 
+from activities.failures import failure_fields
 from contracts import limits
 from contracts.errors import Unavailable
 from contracts.index import IndexChange, Point, VectorName
@@ -61,9 +62,8 @@ class Projector:
             await self._project(events)
         except Unavailable:
             raise
-        except Exception:
-            if len(events) > 1:
-                _log.warning("projection_batch_failed", events=len(events), exc_info=True)
+        except Exception as error:
+            _log.warning("projection_batch_failed", events=len(events), **failure_fields(error))
             await self._project_apart(events)
         return len(events)
 
@@ -76,7 +76,9 @@ class Projector:
                 raise
             except Exception as error:
                 dead = await self._outbox.postponed(event, type(error).__name__, may_die=True)
-                _log.exception("projection_failed", event_id=event.event_id, key=event.key, dead=dead)
+                _log.error(
+                    "projection_failed", event_id=event.event_id, key=event.key, dead=dead, **failure_fields(error)
+                )
 
     async def _project(self, events: Sequence[OutboxEvent]) -> None:
         keys = list(dict.fromkeys(event.key for event in events))

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any, cast
 
-from temporalio.exceptions import ApplicationError
+import structlog
+from temporalio.exceptions import ApplicationError, FailureError
 
+from activities.failures import failure_fields
 from contracts.errors import CaseloreError, Unavailable, every_error
+
+_log = structlog.get_logger()
 
 
 def as_application_error(error: CaseloreError) -> ApplicationError:
@@ -31,8 +36,16 @@ def from_application_error(error: ApplicationError) -> CaseloreError:
 
 @contextmanager
 def crossing() -> Generator[None]:
-    """Let a refusal leave an activity as the failure that carries it."""
+    """Let a refusal leave an activity as the failure that carries it, and any other error as its bare type.
+
+    Causes stay behind, since Temporal would keep their messages in its history (R11).
+    """
     try:
         yield
     except CaseloreError as error:
-        raise as_application_error(error) from error
+        raise as_application_error(error) from None
+    except (FailureError, asyncio.CancelledError):
+        raise
+    except Exception as error:
+        _log.error("activity_failed", **failure_fields(error))
+        raise ApplicationError("unexpected failure, see the worker's log", type=type(error).__name__) from None

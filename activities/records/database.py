@@ -55,6 +55,7 @@ def _engine(url: str, pool_size: int) -> AsyncEngine:
         url,
         pool_size=pool_size,
         max_overflow=0,
+        hide_parameters=True,  # they are case text, and errors are logged
         pool_pre_ping=True,  # Postgres may have been restarted under us
         pool_timeout=10,
         connect_args={"connect_timeout": 5, "options": "-c statement_timeout=30000"},

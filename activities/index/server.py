@@ -1,0 +1,252 @@
+"""The search index on a Qdrant server or cluster."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Generator, Sequence
+from typing import Any
+
+from qdrant_client import AsyncQdrantClient, models
+
+from activities.index import server_schema
+from activities.index.batches import Batch, batches, check_vector
+from activities.index.conditions import Conditions, OneOf, conditions
+from activities.index.lexical import VECTOR, document_terms, query_terms
+from activities.index.naming import REINDEX, version_name
+from activities.index.ranking import HIT_FIELDS, best, hit
+from contracts.errors import CaseloreError, IndexSchemaMismatch, IndexUnavailable
+from contracts.index import (
+    DenseQuery,
+    Filter,
+    Hit,
+    IndexChange,
+    LexicalQuery,
+    Payload,
+    Point,
+    Scope,
+    Stored,
+    VectorName,
+)
+from contracts.labels import Collection
+
+_POINTS_PER_REQUEST = 256
+"""Some 3 MB as JSON; a server refuses bodies over 32 MB."""
+_PAGE = 1_000
+
+
+class ServerIndex:
+    """A `SearchIndex` behind a client, which the caller made and `close` closes.
+
+    Reads and writes name the version of their own model, not the alias: a process with an old model never compares
+    its vectors with a new one's. The alias says which version is current, and is set when the version is complete.
+
+    Args:
+        client: Connected to a server or cluster.
+        model: Id of the embedding model.
+        dimensions: Length of its vectors.
+        prefix: Start of every name, so that installations can share a server.
+        aside: Work on this model's version whether or not it is the current one, and leave the current one alone
+            until `make_current`; for reindexing.
+    """
+
+    def __init__(
+        self,
+        client: AsyncQdrantClient,
+        model: str,
+        dimensions: int,
+        *,
+        prefix: str = "caselore",
+        aside: bool = False,
+    ) -> None:
+        self._client = client
+        self._model = model
+        self._dimensions = dimensions
+        self._prefix = prefix
+        self._aside = aside
+
+    async def open(self) -> None:
+        """Create what is missing, then check every collection. Harmless to repeat.
+
+        Raises:
+            IndexUnavailable: The server can't be reached.
+            IndexSchemaMismatch: A collection was built with another model, vector size or schema, or lacks an index.
+        """
+        with _refusals():
+            current = await self._aliases()
+            for collection in Collection:
+                await self._open_collection(collection, current.get(self._alias(collection)))
+
+    async def close(self) -> None:
+        """Close the client."""
+        with _refusals():
+            await self._client.close()
+
+    async def apply(self, changes: Sequence[IndexChange]) -> None:
+        """Make each change and return when the server has them on disk (R9, R23). Repeating a change is harmless.
+
+        Raises:
+            IndexSchemaMismatch: A point was made by another model; nothing was written.
+            InvalidField: A point can't be stored; nothing was written.
+        """
+        work = batches(changes, model=self._model, dimensions=self._dimensions)
+        with _refusals():
+            for batch in work:
+                await self._write(batch)
+
+    async def search(
+        self,
+        collection: Collection,
+        query: DenseQuery | LexicalQuery,
+        *,
+        scope: Scope,
+        where: Filter,
+        limit: int,
+    ) -> list[Hit]:
+        """Return the best `limit` hits, best first; equal scores in order of target (R4).
+
+        Raises:
+            IndexSchemaMismatch: The query vector has another length.
+        """
+        allowed = conditions(collection, scope, where)
+        if allowed is None or limit < 1:
+            return []
+        if isinstance(query, DenseQuery):
+            check_vector(query.name, query.vector, self._dimensions)
+            vector: Any = list(query.vector)
+            using, params = str(query.name), None
+        else:
+            terms = query_terms(query.text)
+            if not terms.indices:
+                return []
+            vector = models.SparseVector(indices=terms.indices, values=terms.values)
+            using, params = VECTOR, _corpus(allowed)
+        name = self._version(collection)
+
+        async def ask(count: int) -> list[Hit]:
+            found = await self._client.query_points(
+                name,
+                query=vector,
+                using=using,
+                query_filter=None if allowed.unlimited else _filter(allowed),
+                search_params=params,
+                limit=count,
+                with_payload=list(HIT_FIELDS),
+            )
+            return [hit(point.payload, point.score) for point in found.points]
+
+        with _refusals():
+            return await best(ask, limit)
+
+    async def stored(self, collection: Collection) -> list[Stored]:
+        """Return every point's id and payload, ordered by id (R9)."""
+        found: list[Stored] = []
+        offset: Any = None
+        with _refusals():
+            while True:
+                page, offset = await self._client.scroll(
+                    self._version(collection), limit=_PAGE, offset=offset, with_payload=True
+                )
+                found.extend(Stored(str(record.id), Payload.model_validate(record.payload)) for record in page)
+                if offset is None:
+                    return sorted(found, key=lambda each: each.id)
+
+    async def drop(self, collection: Collection) -> None:
+        """Remove a collection's content and create it empty (R11)."""
+        name, alias = self._version(collection), self._alias(collection)
+        with _refusals():
+            was_current = (await self._aliases()).get(alias) == name
+            await self._client.delete_collection(name)
+            await server_schema.create(self._client, name, self._dimensions)
+            if was_current:
+                await self._point_alias(alias, name, exists=False)
+
+    async def make_current(self) -> None:
+        """Point every alias at this model's version and remove the versions that were current before."""
+        with _refusals():
+            before = await self._aliases()
+            for collection in Collection:
+                alias, name = self._alias(collection), self._version(collection)
+                old = before.get(alias)
+                if old != name:
+                    await self._point_alias(alias, name, exists=old is not None)
+                    if old is not None:
+                        await self._client.delete_collection(old)
+
+    async def _open_collection(self, collection: Collection, current: str | None) -> None:
+        alias, name = self._alias(collection), self._version(collection)
+        if current not in (None, name) and not self._aside:
+            raise IndexSchemaMismatch(
+                f"{alias} is {current}, this model and schema need {name}; {REINDEX}.",
+                field="model",
+                accepted=str(current),
+            )
+        if current != name:  # not complete before the alias says so
+            await server_schema.create(self._client, name, self._dimensions)
+        await server_schema.check(self._client, name, self._dimensions)
+        if current is None and not self._aside:
+            await self._point_alias(alias, name, exists=False)
+
+    async def _write(self, batch: Batch) -> None:
+        """New points come before old ones go: a reader may see two revisions for a moment, never none."""
+        name = self._version(batch.collection)
+        for start in range(0, len(batch.points), _POINTS_PER_REQUEST):
+            chunk = batch.points[start : start + _POINTS_PER_REQUEST]
+            await self._client.upsert(name, [_point(point) for point in chunk], wait=True)
+        others = models.Filter(
+            must=[_one_of(OneOf("target", batch.targets))],
+            must_not=[models.HasIdCondition(has_id=list(batch.ids))] if batch.points else None,
+        )
+        await self._client.delete(name, models.FilterSelector(filter=others), wait=True)
+
+    async def _aliases(self) -> dict[str, str]:
+        found = await self._client.get_aliases()
+        return {each.alias_name: each.collection_name for each in found.aliases}
+
+    async def _point_alias(self, alias: str, name: str, *, exists: bool) -> None:
+        created = models.CreateAliasOperation(create_alias=models.CreateAlias(collection_name=name, alias_name=alias))
+        removed = models.DeleteAliasOperation(delete_alias=models.DeleteAlias(alias_name=alias))
+        # One request: no reader finds the alias missing in between.
+        await self._client.update_collection_aliases([removed, created] if exists else [created])
+
+    def _alias(self, collection: Collection) -> str:
+        return f"{self._prefix}-{collection}"
+
+    def _version(self, collection: Collection) -> str:
+        return f"{self._prefix}-{version_name(collection, self._model)}"
+
+
+def _corpus(allowed: Conditions) -> models.SearchParams | None:
+    """Inside a scope, how rare a word is counts only over the scope: no score tells of other tenants (R4, R21)."""
+    if not allowed.scope:
+        return None
+    return models.SearchParams(idf=models.IdfCorpusParams(corpus=_filter(Conditions(scope=allowed.scope))))
+
+
+def _point(point: Point) -> models.PointStruct:
+    terms = document_terms(point.lexical)
+    vectors: dict[str, Any] = {str(name): list(point.vectors[name]) for name in VectorName}
+    vectors[VECTOR] = models.SparseVector(indices=terms.indices, values=terms.values)
+    return models.PointStruct(id=point.id, vector=vectors, payload=point.payload.model_dump(mode="json"))
+
+
+def _filter(where: Conditions) -> models.Filter:
+    must: list[models.Condition] = [_one_of(each) for each in where.must]
+    alternatives: list[models.Condition] = [_one_of(each) for each in where.scope]
+    if alternatives:  # a lone alternative is a plain condition, which the engine plans better
+        must.append(alternatives[0] if len(alternatives) == 1 else models.Filter(should=alternatives))
+    return models.Filter(must=must, must_not=[_one_of(each) for each in where.must_not])
+
+
+def _one_of(condition: OneOf) -> models.FieldCondition:
+    return models.FieldCondition(key=condition.field, match=models.MatchAny(any=list(condition.values)))
+
+
+@contextlib.contextmanager
+def _refusals() -> Generator[None]:
+    """Turn the client's many exceptions into one of ours."""
+    try:
+        yield
+    except CaseloreError:
+        raise
+    except Exception as error:
+        raise IndexUnavailable(f"The search index failed: {type(error).__name__}: {error}") from error

@@ -1,0 +1,162 @@
+"""What a Caselore process is told from outside: `CASELORE_*` environment variables, each with a safe default."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, ValidationError, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
+from sqlalchemy import make_url
+from sqlalchemy.exc import ArgumentError
+
+from contracts import limits
+from contracts.errors import InvalidField
+
+PREFIX = "CASELORE_"
+EMBEDDING_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
+
+
+def _database_url(value: str) -> str:
+    """Return the URL with the driver that the adapters use."""
+    try:
+        url = make_url(value)
+    except (ArgumentError, ValueError):
+        # The value is not repeated: it may hold a password.
+        raise ValueError("a URL like postgresql://user:password@host:5432/caselore") from None
+    if url.drivername not in ("postgres", "postgresql", "postgresql+psycopg") or not url.database:
+        raise ValueError("a PostgreSQL URL with a database name, postgresql://user:password@host:5432/caselore")
+    return url.set(drivername="postgresql+psycopg").render_as_string(hide_password=False)
+
+
+def _host_and_port(value: str) -> str:
+    host, _, port = value.rpartition(":")
+    if not host or "/" in host or not port.isdecimal() or not 0 < int(port) < 65536:
+        raise ValueError("host:port, without a scheme")
+    return value
+
+
+def _http_url(value: str) -> str:
+    if not value.startswith(("http://", "https://")):
+        raise ValueError("a URL that starts with http:// or https://")
+    return value.rstrip("/")
+
+
+def _seconds(value: object) -> object:
+    """Let a plain number in a variable's text mean seconds."""
+    return float(value) if isinstance(value, str) and value.strip().lstrip("-").isdecimal() else value
+
+
+def _positive(value: timedelta) -> timedelta:
+    if value <= timedelta(0):
+        raise ValueError("a time longer than zero, P5D or seconds")
+    return value
+
+
+Port = Annotated[int, Field(ge=1, le=65535)]
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=limits.IDENTIFIER)]
+DatabaseUrl = Annotated[str, AfterValidator(_database_url)]
+Wait = Annotated[timedelta, BeforeValidator(_seconds), AfterValidator(_positive)]
+
+
+class Settings(BaseSettings):
+    """The settings of one process; read them with `load_settings`, which names the variable at fault."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_ignore_empty=True, frozen=True, extra="forbid", validate_default=True
+    )
+
+    data_dir: Annotated[Path, AfterValidator(lambda value: value.expanduser().absolute())] = Path(".caselore")
+    """Everything that the embedded services keep."""
+
+    database_url: DatabaseUrl | None = Field(None, repr=False)
+    """The application's role; unset: an embedded database."""
+    system_database_url: DatabaseUrl | None = Field(None, repr=False)
+    """The system's role: projector, delivery, erasure."""
+    owner_database_url: DatabaseUrl | None = Field(None, repr=False)
+    """The schema's owner; needed only to migrate."""
+
+    temporal_address: Annotated[str, AfterValidator(_host_and_port)] | None = None
+    """host:port; unset: an embedded dev server."""
+    temporal_namespace: Name = "default"
+    lifecycle_queue: Name = "lifecycle"
+    retrieval_queue: Name = "retrieval"
+    projection_queue: Name = "projection"
+
+    http_host: Name = "127.0.0.1"
+    http_port: Port = 8420
+    temporal_port: Port = 8421
+    """Of the embedded dev server."""
+    temporal_ui_port: Port = 8422
+    """Of the embedded dev server's UI."""
+
+    qdrant_url: Annotated[str, AfterValidator(_http_url)] | None = None
+    """Unset: the engine in this process."""
+    qdrant_api_key: str | None = Field(None, repr=False)
+
+    embedding_model: Name = EMBEDDING_MODEL
+    embedding_path: Annotated[Path, AfterValidator(lambda value: value.expanduser().absolute())] | None = None
+    """A folder with the model's files; unset: the installed weights."""
+    embedding_threads: Annotated[int, Field(ge=1, le=256)] | None = None
+
+    review_deadline: Wait = limits.REVIEW_DEADLINE
+    escalation_after: Wait = limits.ESCALATION_AFTER
+
+    @model_validator(mode="after")
+    def _fit_together(self) -> Self:
+        if self.database_url is not None and self.system_database_url is None:
+            raise ValueError(f"{PREFIX}SYSTEM_DATABASE_URL: needed with {PREFIX}DATABASE_URL")
+        if self.database_url is None and (self.system_database_url or self.owner_database_url):
+            raise ValueError(f"{PREFIX}DATABASE_URL: needed with the other database URLs")
+        self._distinct("http_port", "temporal_port", "temporal_ui_port")
+        self._distinct("lifecycle_queue", "retrieval_queue", "projection_queue")
+        return self
+
+    def _distinct(self, *names: str) -> None:
+        taken: dict[object, str] = {}
+        for name in names:
+            value = getattr(self, name)
+            if value in taken:
+                raise ValueError(f"{PREFIX}{name.upper()}: the same as {PREFIX}{taken[value].upper()} ({value})")
+            taken[value] = name
+
+    @property
+    def is_database_embedded(self) -> bool:
+        """Whether this process starts its own PostgreSQL."""
+        return self.database_url is None
+
+    @property
+    def is_temporal_embedded(self) -> bool:
+        """Whether this process starts its own Temporal server."""
+        return self.temporal_address is None
+
+    @property
+    def is_index_embedded(self) -> bool:
+        """Whether the search index lives in this process."""
+        return self.qdrant_url is None
+
+    @property
+    def is_embedded(self) -> bool:
+        """Whether anything keeps its data in `data_dir`, which then has one owner process."""
+        return self.is_database_embedded or self.is_temporal_embedded or self.is_index_embedded
+
+
+def load_settings(**overrides: Any) -> Settings:
+    """Return the settings from the environment, `overrides` first.
+
+    Raises:
+        InvalidField: A value breaks its rule; `field` is the environment variable.
+    """
+    try:
+        return Settings(**overrides)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        reason = str(first["msg"]).removeprefix("Value error, ")
+        if first["loc"]:
+            variable = PREFIX + str(first["loc"][0]).upper()
+        else:  # a rule over several settings: its text begins with the one to change
+            variable, reason = reason.split(": ", 1)
+        raise InvalidField(f"{variable} can't be used.", field=variable, accepted=reason) from None
+    except SettingsError as error:
+        raise InvalidField(f"The environment can't be read: {error}", field=PREFIX + "*") from None

@@ -1,0 +1,1 @@
+"""Caselore's tests, one folder per tier."""

@@ -1,0 +1,1 @@
+"""Tests of the repository itself: imports, purity, file sizes, the lock."""

@@ -1,0 +1,3 @@
+"""What every tier of tests can use."""
+
+pytest_plugins = ["tests.services"]

@@ -1,0 +1,1 @@
+"""The runtime's service processes, with real processes."""
