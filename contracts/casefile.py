@@ -2,26 +2,26 @@
 
     {"record": "tenant", "id": ..., "name": ...}
     {"record": "domain", "id": ..., "name": ..., "description": ...}
-    {"record": "case", "tenant": ..., "source": ..., "external_id": ..., "revision": 1, "occurred_at": ...,
-     "subject": ..., "body": ..., "facts": {...}, "papers": [...], "result": {...}, "experience": {...}}
+    {"record": "case", "tenant": ..., "source": ..., "external_id": ..., "occurred_at": ..., "subject": ...,
+     "body": ..., "facts": {...}, "papers": [...], "result": {...}, "experience": {...}}
     {"record": "question", "tenant": ..., "external_id": ..., "profile": ..., "objective": ..., ...}
 
-A case without `result` stays open in the registry. One with `result` is completed, and its `experience`,
-when given, is proposed; without one, a plain draft is made of the result's own approved words.
+A case without `result` stays open in the registry. One with `result` is completed, and its `experience`, when
+given, is proposed. Unknown fields are refused: a misspelt one would otherwise be lost in silence (R22).
 """
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError, model_validator
 
 from contracts.cases import CaseFacts, Effort
+from contracts.errors import CaseloreError, InvalidCaseFile, InvalidField, UnverifiedResult
 from contracts.experience import KnowledgeUnit, Limits, RoutingSynopsis
-from contracts.labels import Outcome, PaperKind, ProofLevel
+from contracts.labels import CaseState, Outcome, PaperKind, ProofLevel
 from contracts.model import Model
-from contracts.text import Body, Identifier, Line, OptionalLine, Paragraph
+from contracts.text import Body, Identifier, Line, OptionalLine, OptionalParagraph, Paragraph
 
 
 class TenantRecord(Model):
@@ -38,7 +38,7 @@ class DomainRecord(Model):
     record: Literal["domain"] = "domain"
     id: Identifier
     name: Line
-    description: str = ""
+    description: OptionalParagraph = ""
 
 
 class PaperRecord(Model):
@@ -79,14 +79,59 @@ class CaseRecord(Model):
     tenant: Identifier
     source: Identifier
     external_id: Identifier
-    revision: int = 1
-    occurred_at: datetime
+    revision: int = Field(default=1, ge=0, le=2**31 - 1)
+    occurred_at: AwareDatetime
     subject: Line
     body: Body
     facts: CaseFacts = CaseFacts()
+    state: CaseState | None = None
+    """`waiting` (with `waiting_on`) for a case that waits; None: open, or completed when it has a result."""
+    waiting_on: OptionalLine = ""
     papers: tuple[PaperRecord, ...] = ()
     result: ResultRecord | None = None
     experience: ExperienceRecord | None = None
+
+    @model_validator(mode="after")
+    def _papers_are_there(self) -> Self:
+        papers = {paper.id: paper for paper in self.papers}
+        if len(papers) < len(self.papers):
+            raise InvalidField("Two papers have one id.", field="papers.id", accepted="a different id for each")
+        if self.result is not None:
+            for kind in (PaperKind.EXECUTION, PaperKind.PROOF):
+                named = self.result.execution if kind is PaperKind.EXECUTION else self.result.proof
+                if named is not None and (named not in papers or papers[named].kind is not kind):
+                    raise UnverifiedResult(
+                        f"{named!r} is not a {kind} paper of this case.",
+                        field=f"result.{kind}",
+                        accepted=f"the id of a paper of kind {kind}",
+                    )
+        if self.experience is None:
+            return self
+        if self.result is None or self.facts.domain_id is None:
+            raise InvalidField(
+                "An experience needs a result and a domain.",
+                field="experience",
+                accepted="a case with `result` and `facts.domain_id`",
+            )
+        for unit in self.experience.units:
+            for span in unit.spans:
+                if span.paper_id not in papers or span.end > len(papers[span.paper_id].text):
+                    raise InvalidField(
+                        f"A span of unit {unit.id!r} is not in the papers.",
+                        field="experience.units.spans",
+                        accepted="characters of a paper of this case",
+                    )
+        return self
+
+    @model_validator(mode="after")
+    def _waiting_says_on_whom(self) -> Self:
+        if (self.state is CaseState.WAITING) != bool(self.waiting_on):
+            raise InvalidField("A waiting case says on whom.", field="waiting_on", accepted="who is awaited")
+        if self.state not in (None, CaseState.OPEN, CaseState.WAITING):
+            raise InvalidField(
+                "A result completes a case, not its state.", field="state", accepted="open, waiting, or nothing"
+            )
+        return self
 
 
 class QuestionRecord(Model):
@@ -96,7 +141,7 @@ class QuestionRecord(Model):
     tenant: Identifier
     source: Identifier
     external_id: Identifier
-    occurred_at: datetime
+    occurred_at: AwareDatetime
     subject: Line
     body: Body
     facts: CaseFacts = CaseFacts()
@@ -106,3 +151,25 @@ class QuestionRecord(Model):
 
 
 CaseFileRecord = Annotated[TenantRecord | DomainRecord | CaseRecord | QuestionRecord, Field(discriminator="record")]
+
+_LINES: TypeAdapter[TenantRecord | DomainRecord | CaseRecord | QuestionRecord] = TypeAdapter(CaseFileRecord)
+
+
+def parse_line(line: str, number: int) -> TenantRecord | DomainRecord | CaseRecord | QuestionRecord:
+    """Return the record of a line.
+
+    Args:
+        line: JSON text.
+        number: Its line number, from 1, for the refusal.
+
+    Raises:
+        InvalidCaseFile: Says which line and field, and what would be accepted.
+    """
+    try:
+        return _LINES.validate_json(line, extra="forbid")
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        field = ".".join(str(part) for part in first["loc"][1:] or first["loc"]) or "record"
+        raise InvalidCaseFile(f"Line {number}: {first['msg']}.", field=field) from None
+    except CaseloreError as error:
+        raise InvalidCaseFile(f"Line {number}: {error.message}", field=error.field, accepted=error.accepted) from None

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Self
 
-from pydantic import Field, model_validator
+from pydantic import AwareDatetime, Field, model_validator
 
 from contracts.errors import InvalidField, UnverifiedResult
 from contracts.labels import CaseState, Outcome, PaperKind, ProofLevel
@@ -41,8 +41,8 @@ class Delivery(Model):
     origin: Origin
     revision: int | None = Field(default=None, ge=0, le=2**31 - 1)
     delivery_id: Identifier
-    occurred_at: datetime
-    received_at: datetime
+    occurred_at: AwareDatetime
+    received_at: AwareDatetime
     subject: OptionalLine = ""
     body: Body = ""
     facts: CaseFacts | None = None

@@ -74,7 +74,7 @@ class KnowledgeUnit(Model):
     def _kind_has_its_fields(self) -> Self:
         if self.kind is UnitKind.PROPOSITION and not self.concepts:
             raise InvalidField("A proposition needs a concept.", field="units.concepts", accepted="1 to 30 concepts")
-        if self.kind is UnitKind.PRESCRIPTION and not self.intent:
+        if self.kind is UnitKind.PRESCRIPTION and not self.intent.strip():
             raise InvalidField(
                 "A prescription needs an intent.", field="units.intent", accepted="what it is meant to achieve"
             )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from contracts.cases import Case
 from contracts.experience import Draft, KnowledgeUnit
 from contracts.index import SCHEMA_VERSION, Payload
-from contracts.labels import CandidateKind, Collection
+from contracts.labels import CandidateKind, Collection, Outcome
 from contracts.text import digest
 
 _POINTS = uuid.UUID("6a1f3f0e-5a0b-5c3e-9d0a-0f6f7c2b8a11")
@@ -152,9 +152,15 @@ def article_source(
     return ProjectionSource(key, (Collection.DETAIL,), (entry,), revision, content_hash)
 
 
+def outcome_label(outcome: Outcome) -> str:
+    """Return the line that goes before text that must not be read as a fix; "" for a success (R5)."""
+    return "" if outcome is Outcome.SUCCEEDED else f"Outcome: {outcome.replace('_', ' ')}. Not a fix."
+
+
 def unit_text(unit: KnowledgeUnit) -> str:
-    """Return a unit's words, its conditions labelled."""
+    """Return a unit's words, its conditions labelled, and what did not succeed named as that (R5)."""
     return _joined(
+        outcome_label(unit.outcome),
         unit.text,
         f"Intent: {unit.intent}" if unit.intent else "",
         f"Use when: {unit.use_when}" if unit.use_when else "",

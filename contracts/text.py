@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import string
 import unicodedata
 import uuid
 from dataclasses import dataclass
@@ -41,9 +42,14 @@ def check_text(value: str, *, field: str, limit: int, allow_blank: bool = False)
         raise TextTooLong(
             f"The text has {len(value):,} characters.", field=field, accepted=f"at most {limit:,} characters"
         )
-    if not allow_blank and not value.strip():
+    if not allow_blank and not any(_is_visible(character) for character in value):
         raise InvalidField("The text is empty.", field=field, accepted="at least one visible character")
     return value
+
+
+def _is_visible(character: str) -> bool:
+    """Whether somebody would see it: not a space, and no control or format character such as U+200B."""
+    return not character.isspace() and unicodedata.category(character) not in ("Cc", "Cf")
 
 
 def normalise(text: str) -> str:
@@ -99,10 +105,10 @@ Labels = Annotated[tuple[Line, ...], Field(max_length=limits.LABELS_PER_FIELD)]
 def _check_id(value: Any, info: ValidationInfo) -> Any:
     if not isinstance(value, str):
         return value  # pydantic names the wrong type itself
-    try:
-        return str(uuid.UUID(value))
-    except ValueError:
-        raise InvalidField("The id is not a UUID.", field=info.field_name or "", accepted="a UUID") from None
+    digits = value.removeprefix("urn:uuid:").strip("{}").replace("-", "")
+    if len(digits) != 32 or not set(digits) <= set(string.hexdigits):  # uuid.UUID itself would take more
+        raise InvalidField("The id is not a UUID.", field=info.field_name or "", accepted="a UUID")
+    return str(uuid.UUID(digits))
 
 
 Id = Annotated[str, BeforeValidator(_check_id)]

@@ -129,7 +129,7 @@ class EdgeIndex:
         await self._run(self._writer, lambda: [shard.optimise() for shard in self._shards.values()])
 
     async def make_current(self) -> None:
-        """Point every alias at this model's version and remove the versions that were current before."""
+        """Point every alias at this model's version and remove all other versions."""
         await self._run(self._writer, self._make_current)
 
     async def _run(self, pool: ThreadPoolExecutor | None, call: Callable[[], _T]) -> _T:
@@ -203,12 +203,12 @@ class EdgeIndex:
 
     def _make_current(self) -> None:
         assert self._folder is not None  # noqa: S101 - the pools exist only while the folder is owned
-        before = self._folder.aliases()
         for collection in Collection:
             version = version_name(collection, self._model)
             self._folder.point_alias(collection, version)
-            if before.get(collection) not in (None, version):
-                shutil.rmtree(self._path / before[collection], ignore_errors=True)
+            for place in self._path.glob(f"{collection}-v*"):  # also what an interrupted switch left
+                if place.name != version:
+                    shutil.rmtree(place, ignore_errors=True)
 
 
 @contextlib.contextmanager

@@ -82,7 +82,7 @@ class ServerIndex:
             await self._client.close()
 
     async def apply(self, changes: Sequence[IndexChange]) -> None:
-        """Make each change and return when the server has them on disk (R9, R23). Repeating a change is harmless.
+        """Make each change and return when the server has logged and applied all (R9, R23). Harmless to repeat.
 
         Raises:
             IndexSchemaMismatch: A point was made by another model; nothing was written.
@@ -161,16 +161,17 @@ class ServerIndex:
                 await self._point_alias(alias, name, exists=False)
 
     async def make_current(self) -> None:
-        """Point every alias at this model's version and remove the versions that were current before."""
+        """Point every alias at this model's version and remove all other versions."""
         with _refusals():
             before = await self._aliases()
+            present = [each.name for each in (await self._client.get_collections()).collections]
             for collection in Collection:
                 alias, name = self._alias(collection), self._version(collection)
-                old = before.get(alias)
-                if old != name:
-                    await self._point_alias(alias, name, exists=old is not None)
-                    if old is not None:
-                        await self._client.delete_collection(old)
+                if before.get(alias) != name:
+                    await self._point_alias(alias, name, exists=alias in before)
+                for other in present:  # also what an interrupted switch left
+                    if other.startswith(f"{alias}-v") and other != name:
+                        await self._client.delete_collection(other)
 
     async def _open_collection(self, collection: Collection, current: str | None) -> None:
         alias, name = self._alias(collection), self._version(collection)

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from activities.retrieval.budget import fit, room
-from activities.retrieval.extracts import outcome_label, words
+from activities.retrieval.extracts import words
 from activities.retrieval.routes import Read
 from contracts.candidates import CandidateRecord, Found, Resolution, RetrievalTask
 from contracts.experience import Limits
 from contracts.fusion import Fused, Ranking, fuse
 from contracts.labels import CandidateKind, Collection
+from contracts.projection import outcome_label
 from contracts.retrieval import Candidate, Match, RetrievalRequest, Validity, ValidityState
 from contracts.strategy import SourceStep
 from contracts.validity import FITS, combine, judge, judge_units

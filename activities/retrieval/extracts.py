@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from contracts.candidates import CandidateRecord
 from contracts.cases import Case, Effort
 from contracts.experience import Draft, KnowledgeUnit
-from contracts.labels import Outcome
-from contracts.projection import unit_text
+from contracts.projection import outcome_label, unit_text
 from contracts.retrieval import RetrievalRequest, ValidityState
 from contracts.validity import judge_limits
 
@@ -47,13 +46,6 @@ def words(record: CandidateRecord, request: RetrievalRequest, *, detail: bool) -
     return Words("", record.text.strip() if detail else _joined([f"Owner: {record.owner}"]))
 
 
-def outcome_label(outcome: Outcome) -> str:
-    """Return the line that begins everything that did not succeed; "" for a success."""
-    if outcome is Outcome.SUCCEEDED:
-        return ""
-    return f"Outcome: {outcome.replace('_', ' ')}. Not a fix."
-
-
 def effort_line(effort: Effort | None) -> str:
     """Return the recorded hours, work and waiting and changed scope apart (R19); "" when none are recorded."""
     if effort is None:
@@ -86,7 +78,7 @@ def _synopsis(draft: Draft, owner: str) -> list[str]:
 def _unit(unit: KnowledgeUnit, request: RetrievalRequest) -> str:
     validity = judge_limits(unit.limits, request)
     doubt = "" if validity.state is ValidityState.OK else f"Revalidate: {'; '.join(validity.reasons)}."
-    return _joined([outcome_label(unit.outcome), doubt, unit_text(unit)])
+    return _joined([doubt, unit_text(unit)])
 
 
 def _case(case: Case, owner: str) -> list[str]:

@@ -110,6 +110,29 @@ async def test_r9_a_kill_in_the_middle_of_apply_is_repaired_by_repeating(index_f
     await index.close()
 
 
+async def test_a_kill_while_the_index_is_created_leaves_a_folder_that_opens(index_folder: Path) -> None:
+    for delay in (0.7, 0.9, 1.1):
+        child = await _start(index_folder / str(delay), 0)
+        await asyncio.sleep(delay)
+        await _kill(child)
+        index = EdgeIndex(index_folder / str(delay), MODEL, DIMENSIONS)
+        await index.open()
+        await index.apply([change(DETAIL, "experience/1")])
+        assert targets(await lexical(index, DETAIL, "printer")) == ["experience/1"]
+        await index.close()
+
+
+async def test_optimising_changes_no_answer(index_folder: Path) -> None:
+    index = EdgeIndex(index_folder, MODEL, DIMENSIONS)
+    await index.open()
+    await index.apply([change(DETAIL, f"experience/{each}", revision=1) for each in range(1_500)])
+    await index.apply([removal(DETAIL, f"experience/{each}") for each in range(500, 1_500)])
+    before = await dense(index, DETAIL, "any"), await index.stored(DETAIL)
+    await index.optimise()
+    assert before == (await dense(index, DETAIL, "any"), await index.stored(DETAIL))
+    await index.close()
+
+
 async def test_a_folder_has_one_owner_and_the_refusal_names_it(index_folder: Path) -> None:
     child = await _start(index_folder, 0)
     index = EdgeIndex(index_folder, MODEL, DIMENSIONS)
