@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
 from datetime import timedelta
 
 from temporalio import activity
+from temporalio.exceptions import ApplicationError
 
 from activities.delivery import LifecycleDelivery
 from activities.projection import Projector
@@ -59,9 +61,9 @@ class OutboxActivities:
         beating = asyncio.create_task(_heartbeat())
         ends = asyncio.get_running_loop().time() + self._turn.total_seconds()
         try:
-            with crossing():
+            with _always_repeatable(), crossing():
                 while not stopping.done() and asyncio.get_running_loop().time() < ends:
-                    done = await batch()
+                    done = await _to_its_end(batch())
                     total += done
                     if not done:
                         await signals.wait(_POLL)
@@ -69,6 +71,25 @@ class OutboxActivities:
             for task in (stopping, beating):
                 task.cancel()
         return total
+
+
+async def _to_its_end(batch: Awaitable[int]) -> int:
+    """Let a batch finish before a cancellation takes effect: what it holds would stay leased otherwise."""
+    running = asyncio.ensure_future(batch)
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        await asyncio.gather(running, return_exceptions=True)
+        raise
+
+
+@contextmanager
+def _always_repeatable() -> Generator[None]:
+    """Let no failure end the loop for good: whatever it was, the outbox has to be followed."""
+    try:
+        yield
+    except ApplicationError as error:
+        raise ApplicationError(error.message, *error.details, type=error.type) from None
 
 
 async def _heartbeat() -> None:

@@ -49,30 +49,37 @@ class Projector:
         self._embedder = embedder
         self._lease = lease
 
-    async def project_batch(self, limit: int = limits.OUTBOX_BATCH) -> int:
+    async def project_batch(self, limit: int = limits.PROJECTION_BATCH) -> int:
         """Project the oldest events and move the watermark; return how many were tried.
 
         Raises:
-            Unavailable: Index or embedding is away; the leases run out and the events come again.
+            Unavailable: Index or embedding is away; the events were given back and come again.
         """
         events = await self._outbox.claim(Topic.INDEX, limit, self._lease)
         if not events:
             return 0
         try:
             await self._project(events)
-        except Unavailable:
+        except Unavailable as error:
+            await self._give_back(events, error)
             raise
         except Exception as error:
             _log.warning("projection_batch_failed", events=len(events), **failure_fields(error))
             await self._project_apart(events)
         return len(events)
 
+    async def _give_back(self, events: Sequence[OutboxEvent], error: Unavailable) -> None:
+        """Return events whose service is away, so that they don't wait for their leases to run out."""
+        for event in events:
+            await self._outbox.postponed(event, error.type, may_die=False)
+
     async def _project_apart(self, events: Sequence[OutboxEvent]) -> None:
         """Project each event by itself, so that one that can't be projected doesn't hold up the others."""
-        for event in events:
+        for number, event in enumerate(events):
             try:
                 await self._project([event])
-            except Unavailable:
+            except Unavailable as error:
+                await self._give_back(events[number:], error)
                 raise
             except Exception as error:
                 dead = await self._outbox.postponed(event, type(error).__name__, may_die=True)

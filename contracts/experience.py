@@ -133,8 +133,11 @@ class Draft(Model):
         return self
 
     def digest(self) -> str:
-        """Return the hash that a reviewer's decision is bound to (R7)."""
-        return digest(self.model_dump(mode="json"))
+        """Return the hash that a reviewer's decision is bound to (R7).
+
+        Fields at their default are left out, so that a field added later changes no stored digest.
+        """
+        return digest(self.model_dump(mode="json", exclude_defaults=True))
 
     def check_against(self, result: CaseResult) -> None:
         """Refuse a draft that claims more than its case result (R5).

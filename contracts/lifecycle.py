@@ -81,10 +81,10 @@ def transition(stage: Stage, event: Event, *, has_current: bool) -> Stage:
         if not has_current:
             raise NotPublished(f"Nothing is published that {event} could end.", field="event")
         return _ENDINGS[event]
+    if event is Event.CORRECT and not has_current:
+        raise NotPublished("Nothing is published that could be corrected.", field="event")
     to = _TABLE.get((stage, event))
     if to is None:
-        if event is Event.CORRECT and not has_current:
-            raise NotPublished("Nothing is published that could be corrected.", field="event")
         accepted = ", ".join(sorted(known for at, known in _TABLE if at is stage))
         raise StaleStage(f"{event} is not a step from {stage}.", field="stage", accepted=accepted)
     if to is Stage.REJECTED and has_current:

@@ -34,6 +34,8 @@ ESCALATION_AFTER = timedelta(days=3)
 """From the reminder to the escalation (R7)."""
 
 OUTBOX_BATCH = 64
+PROJECTION_BATCH = 16
+"""Index events of one batch: small, since none of them is searchable before all are embedded."""
 OUTBOX_LEASE = timedelta(seconds=30)
 OUTBOX_ATTEMPTS = 20
 """Failed deliveries before an event is set aside for a person (dead letter)."""

@@ -207,6 +207,24 @@ class Projections(Protocol):
         """Return all keys that the indexes should or may hold."""
         ...
 
+    async def announce(self, keys: Sequence[str], *, held: bool = False) -> None:
+        """Ask for a fresh projection of each key, through the outbox like any other.
+
+        Args:
+            keys: What to project.
+            held: Pending at once, so that retrieval reads these keys from the record, but not projected before
+                `release`.
+        """
+        ...
+
+    async def release(self) -> None:
+        """Let every held event be projected."""
+        ...
+
+    async def recorded(self) -> dict[str, tuple[int, str]]:
+        """Return revision and content hash of every key that was recorded as projected."""
+        ...
+
     async def record(self, sources: Sequence[ProjectionSource]) -> None:
         """Remember which revision and content hash of each key is in the index."""
         ...

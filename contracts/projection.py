@@ -6,7 +6,7 @@ No text is invented here; each entry's words are words that a reviewer accepted 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from contracts.cases import Case
@@ -16,6 +16,19 @@ from contracts.labels import CandidateKind, Collection, Outcome
 from contracts.text import digest
 
 _POINTS = uuid.UUID("6a1f3f0e-5a0b-5c3e-9d0a-0f6f7c2b8a11")
+
+
+COLLECTIONS: Mapping[CandidateKind, tuple[Collection, ...]] = {
+    CandidateKind.CASE: (Collection.CASES,),
+    CandidateKind.EXPERIENCE: (Collection.ROUTING, Collection.DETAIL),
+    CandidateKind.ARTICLE: (Collection.DETAIL,),
+}
+"""Where each kind of target may have points."""
+
+
+def collections_of(key: str) -> tuple[Collection, ...]:
+    """Return the collections in which `key` may have points."""
+    return COLLECTIONS[CandidateKind(key.partition("/")[0])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +74,7 @@ def experience_source(
         draft: Its approved text; None when nothing is current.
     """
     key = f"experience/{experience_id}"
-    collections = (Collection.ROUTING, Collection.DETAIL)
+    collections = COLLECTIONS[CandidateKind.EXPERIENCE]
     if draft is None:
         return ProjectionSource(key, collections, (), revision, content_hash)
     synopsis = draft.synopsis

@@ -61,4 +61,4 @@ class Strategy(Model):
 
     def digest(self) -> str:
         """Return the hash that identifies this version's content (R14)."""
-        return digest(self.model_dump(mode="json"))
+        return digest(self.model_dump(mode="json", exclude_defaults=True))

@@ -66,3 +66,28 @@ class CommandView(Model):
     """`pending`, `applied` or `refused`."""
     outcome: str
     """The stage that it led to, or the refusal's type."""
+
+
+class Figures(Model):
+    """Counts and times of a running Caselore, for operators and reports."""
+
+    stages: dict[Stage, int]
+    """Experiences in each stage."""
+    searchable: int
+    """Experiences whose current revision is in the index."""
+    events: int
+    """Experience events projected since the asked-for position."""
+    lag_p50_seconds: float
+    """From commit to searchable, over those events."""
+    lag_p95_seconds: float
+    dead: int
+    """Events that were set aside for a person."""
+    peak_memory_mb: float
+    """Of the process that answers."""
+
+
+class ReindexView(Model):
+    """A rebuild of the index that was begun."""
+
+    keys: int
+    """How many entries will be projected anew."""

@@ -52,9 +52,7 @@ async def running(settings: Settings, *, progress: Progress = lambda _: None) ->
     settings.data_dir.mkdir(parents=True, exist_ok=True)
     loading = asyncio.create_task(asyncio.to_thread(load_embedder, settings))
     try:
-        async with EmbeddedServices(
-            settings, search_attributes=search_attributes.ALL, progress=progress
-        ) as services:
+        async with EmbeddedServices(settings, search_attributes=search_attributes.ALL, progress=progress) as services:
             addresses = services.addresses
             await prepare_schema(addresses)
             progress("schema: ready")
@@ -66,6 +64,9 @@ async def running(settings: Settings, *, progress: Progress = lambda _: None) ->
             parts = build(settings, addresses, client, index, embedder)
             try:
                 await prepare_records(parts.identities, settings.data_dir)
+                repaired = await parts.reindexer.repair()
+                if repaired.keys:
+                    progress(f"index: {repaired.keys} entries differ from the record and are projected anew")
                 async with running_workers(settings, client, parts), _serving(settings, parts, client):
                     progress(f"http: {addresses.http}")
                     yield Runtime(addresses, parts, services)
@@ -98,6 +99,8 @@ async def _serving(settings: Settings, parts: Parts, client: Any) -> AsyncGenera
             projections=parts.projections,
             delivery=parts.delivery,
             gateway=parts.gateway,
+            figures=parts.figures,
+            reindexer=parts.reindexer,
             readiness=readiness(parts, client),
         )
     )

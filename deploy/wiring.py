@@ -21,12 +21,14 @@ from activities.records.arrivals import Arrivals
 from activities.records.cases import Cases
 from activities.records.database import Database
 from activities.records.experiences import Experiences
+from activities.records.figures import FiguresTable
 from activities.records.identities import Identities
 from activities.records.lifecycle import LifecycleTable
 from activities.records.memory_use import MemoryUses
 from activities.records.outbox import OutboxTable
 from activities.records.projections import ProjectionsTable
 from activities.records.retrievals import RetrievalsTable
+from activities.reindexing import Reindexer
 from activities.retrieval.activity import RetrievalActivities
 from activities.retrieval.engine import RetrievalEngine
 from contracts.ports import Embedder, SearchIndex
@@ -57,6 +59,8 @@ class Parts:
     index: SearchIndex
     embedder: Embedder
     gateway: TemporalGateway
+    figures: FiguresTable
+    reindexer: Reindexer
     delivery: LifecycleDelivery
     lifecycle_activities: LifecycleActivities
     outbox_activities: OutboxActivities
@@ -103,6 +107,8 @@ def build(settings: Settings, addresses: Addresses, client: Client, index: Searc
         index=index,
         embedder=embedder,
         gateway=gateway,
+        figures=FiguresTable(database),
+        reindexer=Reindexer(projections, index),
         delivery=delivery,
         lifecycle_activities=LifecycleActivities(lifecycle),
         outbox_activities=OutboxActivities(

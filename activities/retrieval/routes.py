@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-import traceback
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+import structlog
+
+from activities.failures import failure_fields
 from contracts.candidates import CanonicalLookup, Found, RetrievalTask
 from contracts.errors import CaseloreError
 from contracts.index import DenseQuery, Filter, LexicalQuery, VectorName
@@ -17,7 +18,7 @@ from contracts.ports import Embedder, RetrievalRecords, SearchIndex
 from contracts.retrieval import RouteReport, RouteState
 from contracts.strategy import Route, SourceStep
 
-_log = logging.getLogger(__name__)
+_log = structlog.get_logger()
 
 _VECTORS = {Route.DENSE_TITLE: VectorName.TITLE, Route.DENSE_BODY: VectorName.BODY}
 _MATCHED = {Route.LEXICAL: ("text",), Route.DENSE_TITLE: ("title",), Route.DENSE_BODY: ("body",)}
@@ -170,9 +171,7 @@ class Routes:
         except CaseloreError as error:
             why = str(error)
         except Exception as error:  # one broken source must not take the other sources' answers with it
-            # The place without the message: a driver's message can quote texts, and texts stay out of logs.
-            place = "".join(traceback.format_tb(error.__traceback__))
-            _log.error("Route %s over %s: %s\n%s", read.route, read.collection, type(error).__name__, place)
+            _log.error("route_failed", route=read.route, collection=read.collection, **failure_fields(error))
             why = f"unexpected {type(error).__name__}"
         else:
             return replace(read, found=tuple(found))

@@ -16,11 +16,11 @@ from contracts.strategies import (
 from contracts.strategy import Route, Strategy
 
 DIGESTS = {
-    ("root-classification", 1): "87b152bef206f4e29c79450133b64ed3628279965d76254b3fec8192a8c3bbdb",
-    ("data-investigation", 1): "9cf9af9f5016a7a38fc4ff9cc064b276f2d8c0e92945831c61665a59ba861be6",
-    ("configuration", 1): "638916a3981182329270eb540ddae6a2b21a29892e3fa0acf78181c329bede24",
-    ("development", 1): "361b9b8fb8859c04f2e5b8149f5c56f4fd4fa185dc5f88814a1de5fb734a14d0",
-    ("effort-assessment", 1): "9c684c962b3006381c6dcf38c2e634ffc1706d3195cbfe093942175b154c077d",
+    ("root-classification", 1): "7a2d4f36248c89b9b9ce075bcf890762d01d5f14647d81ca574cf9ff19c73fe9",
+    ("data-investigation", 1): "98bc0befd33c33d77494f19231a8aa44c0e0fc79cf3a9c35ff04157f52f277b6",
+    ("configuration", 1): "a8cdd7d8330b4dedf21978eda6ecac0ae76d6c5f855175416bc3ed8e59aea857",
+    ("development", 1): "cb41398de1a9f932680e4a00f599bdbba0eeef19cc271e034521fb03a7ebf5c4",
+    ("effort-assessment", 1): "3f57bcc87865eb4d3553cbd5554171432b70212e9adc0f2345dfc2e62475e8a5",
 }
 
 

@@ -1,0 +1,68 @@
+"""Routes for administrators: tenants, domains, principals, grants, roles and profiles (R4, R13)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Body
+
+from api.authentication import Caller
+from api.bodies import IssuedKey, PrincipalToAdd
+from api.checked_route import CheckedRoute
+from api.documentation import PROBLEMS
+from api.examples import DOMAIN, GRANT, PRINCIPAL, PROFILE, ROLE, TENANT
+from api.services import Services
+from contracts.identity import Domain, Grant, Profile, RoleInDomain, Tenant
+
+router = APIRouter(route_class=CheckedRoute, prefix="/v1", tags=["administration"], responses=PROBLEMS)
+
+
+@router.put("/tenants", summary="Add or rename a tenant")
+async def put_tenant(services: Services, _: Caller, tenant: Annotated[Tenant, Body(openapi_examples=TENANT)]) -> Tenant:
+    """Add a tenant, or rename it."""
+    await services.identities.add_tenant(tenant)
+    return tenant
+
+
+@router.put("/domains", summary="Add or change a domain")
+async def put_domain(services: Services, _: Caller, domain: Annotated[Domain, Body(openapi_examples=DOMAIN)]) -> Domain:
+    """Add a domain, or change its name and description."""
+    await services.identities.add_domain(domain)
+    return domain
+
+
+@router.put("/principals", summary="Add a principal or issue a key")
+async def put_principal(
+    services: Services, _: Caller, addition: Annotated[PrincipalToAdd, Body(openapi_examples=PRINCIPAL)]
+) -> IssuedKey:
+    """Add a person or agent, or change its name; on request, issue an API key that is shown this once."""
+    await services.identities.add_principal(addition.principal)
+    if not addition.issue_key:
+        return IssuedKey()
+    key = await services.identities.issue_key(addition.principal.id, expires_at=addition.key_expires_at)
+    return IssuedKey(api_key=key)
+
+
+@router.put("/grants", summary="Grant a tenant or a case")
+async def put_grant(services: Services, _: Caller, grant: Annotated[Grant, Body(openapi_examples=GRANT)]) -> Grant:
+    """Let a principal see a tenant or one case of it; a repeat renews purpose and expiry (R4)."""
+    await services.identities.grant(grant)
+    return grant
+
+
+@router.put("/roles", summary="Make somebody curator or owner")
+async def put_role(
+    services: Services, _: Caller, role: Annotated[RoleInDomain, Body(openapi_examples=ROLE)]
+) -> RoleInDomain:
+    """Give a principal a review role in a domain (R7)."""
+    await services.identities.give_role(role)
+    return role
+
+
+@router.put("/profiles", summary="Add or change a profile")
+async def put_profile(
+    services: Services, _: Caller, profile: Annotated[Profile, Body(openapi_examples=PROFILE)]
+) -> Profile:
+    """Add a requesting profile with the strategy version that it pins, and its members (R13)."""
+    await services.identities.add_profile(profile)
+    return profile

@@ -1,0 +1,166 @@
+"""The route class of the whole API: who calls is settled first, then the body is looked at as it came (R22)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Coroutine
+from functools import cached_property
+from typing import Any, NoReturn, cast
+
+from fastapi import Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from pydantic import TypeAdapter, ValidationError
+from starlette.exceptions import HTTPException
+from starlette.types import Message
+
+from api.authentication import Authentication, require_administrator
+from api.permissions import Permission, permission_of
+from api.problems import invalid, respond, respond_unexpected
+from contracts.errors import CaseloreError, InvalidField, TextTooLong, UnstorableText
+
+BODY_BYTES = 4 * 1024 * 1024
+"""The largest request body."""
+
+
+class CheckedRoute(APIRoute):
+    """A route that `api.permissions` names, whose refusals are problem details and whose failures leak nothing."""
+
+    @cached_property
+    def permission(self) -> Permission:
+        """What this route asks of its caller."""
+        return permission_of(set(self.methods or ()), self.path)
+
+    @cached_property
+    def _body(self) -> TypeAdapter[Any] | None:
+        return (
+            None if self.body_field is None else TypeAdapter(cast("type[Any]", self.body_field.field_info.annotation))
+        )
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return FastAPI's handler inside our checks."""
+        inner = super().get_route_handler()
+        permission, body = self.permission, self._body
+
+        async def handle(request: Request) -> Response:
+            try:
+                await _admit(request, permission)
+                if body is not None:
+                    request = await _with_checked_body(request, body)
+                return await inner(request)
+            except CaseloreError as error:
+                return respond(error)
+            except RequestValidationError as error:
+                return respond(invalid(error.errors()))
+            except HTTPException:
+                raise
+            except _BodyTooLarge as error:
+                return respond(error.refusal, status=413)
+            except Exception as error:
+                return respond_unexpected(request, error)
+
+        return handle
+
+
+class _BodyTooLarge(Exception):
+    def __init__(self) -> None:
+        super().__init__()
+        self.refusal = TextTooLong(
+            "The request body is too large.", field="body", accepted=f"at most {BODY_BYTES:,} bytes"
+        )
+
+
+async def _admit(request: Request, permission: Permission) -> None:
+    if permission is Permission.PUBLIC:
+        return
+    authentication = cast(Authentication, request.app.state.authentication)
+    caller = await authentication.sign_in(request.headers.get("authorization"))
+    if permission is Permission.ADMINISTRATOR:
+        require_administrator(caller)
+    request.state.caller = caller
+
+
+async def _with_checked_body(request: Request, body: TypeAdapter[Any]) -> Request:
+    """Return the request with its body read and found to be of the documented form."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise InvalidField("The body is not declared as JSON.", field="Content-Type", accepted="application/json")
+    content = await _read(request)
+    parsed = _parse(content)
+    _check_texts(parsed)
+    try:
+        # Stored records ignore what they don't know; a caller is told, or a misspelt field would be lost in silence.
+        body.validate_python(parsed, extra="forbid")
+    except ValidationError as error:
+        raise invalid(cast("list[dict[str, Any]]", error.errors(include_url=False, include_input=False))) from None
+    return _replayed(request, content)
+
+
+async def _read(request: Request) -> bytes:
+    size, chunks = 0, list[bytes]()
+    declared = request.headers.get("content-length", "")
+    if declared.isdecimal() and int(declared) > BODY_BYTES:
+        raise _BodyTooLarge
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size > BODY_BYTES:
+            raise _BodyTooLarge
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def _replayed(request: Request, content: bytes) -> Request:
+    """Return the request with a body that can be read once more."""
+    sent = False
+
+    async def receive() -> Message:
+        nonlocal sent
+        if sent:
+            return await request.receive()
+        sent = True
+        return {"type": "http.request", "body": content, "more_body": False}
+
+    return Request(request.scope, receive)
+
+
+def _parse(content: bytes) -> Any:
+    try:
+        return json.loads(content, parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        raise InvalidField("The body can't be read as JSON.", field="body", accepted="one JSON value") from None
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def _check_texts(parsed: Any) -> None:
+    """Refuse a text that no database can hold, with its whole path.
+
+    Raises:
+        UnstorableText: NUL or an unpaired surrogate in a key or value.
+    """
+    pending: list[tuple[tuple[str, ...], Any]] = [((), parsed)]
+    while pending:
+        path, value = pending.pop()
+        if isinstance(value, str):
+            _check_text(value, path)
+        elif isinstance(value, dict):
+            for key, item in cast("dict[str, Any]", value).items():
+                _check_text(key, path)
+                pending.append(((*path, key), item))
+        elif isinstance(value, list):
+            pending.extend(((*path, str(at)), item) for at, item in enumerate(cast("list[Any]", value)))
+
+
+def _check_text(value: str, path: tuple[str, ...]) -> None:
+    if "\x00" in value:
+        raise UnstorableText(
+            "The text holds a NUL character.", field=".".join(path) or "body", accepted="text without U+0000"
+        )
+    if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
+        raise UnstorableText(
+            "The text holds an unpaired surrogate.",
+            field=".".join(path) or "body",
+            accepted="whole Unicode characters",
+        )

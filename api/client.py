@@ -1,0 +1,85 @@
+"""The typed client: one method for each route, records in and out, refusals as their own classes.
+
+async with CaseloreClient("http://127.0.0.1:8080", key) as client:
+    answer = await client.retrieve(request)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from api.bodies import Liveness, Read, Readiness, ReadText
+from api.client_cases import AdministrationCalls, CaseCalls
+from api.client_experiences import ExperienceCalls
+from api.client_transport import ClientTransport, refusal_of
+from contracts.outbox import Watermark
+from contracts.retrieval import Answer, CheckResult, MemoryUse, RetrievalRequest
+from contracts.views import Figures, ReindexView
+
+_WATERMARKS = TypeAdapter(list[Watermark])
+
+
+class RetrievalCalls(ClientTransport):
+    """What an agent does with the memory (R13 to R20)."""
+
+    async def retrieve(self, request: RetrievalRequest) -> Answer:
+        """Ask the memory; the same request again gets its first answer."""
+        return await self.call("POST", "/v1/retrievals", Answer, body=request)
+
+    async def get_retrieval(self, request_id: str) -> Answer:
+        """Return a stored answer."""
+        return await self.call("GET", f"/v1/retrievals/{request_id}", Answer)
+
+    async def read(self, request_id: str, ref: str, revision: int) -> ReadText:
+        """Return a candidate's full text, and have it recorded that it was read."""
+        wanted = Read(ref=ref, revision=revision)
+        return await self.call("POST", f"/v1/retrievals/{request_id}/reads", ReadText, body=wanted)
+
+    async def record_use(self, use: MemoryUse) -> MemoryUse:
+        """Record the cited decision on an answer."""
+        return await self.call("POST", f"/v1/retrievals/{use.request_id}/decisions", MemoryUse, body=use)
+
+    async def settle_check(self, result: CheckResult) -> CheckResult:
+        """Report how a fresh check came out."""
+        return await self.call("POST", "/v1/checks", CheckResult, body=result)
+
+    async def watermarks(self) -> list[Watermark]:
+        """Return how far each index has followed the record."""
+        return await self.call("GET", "/v1/watermarks", _WATERMARKS)
+
+
+class HealthCalls(ClientTransport):
+    """Whether the API and what it needs answer; no key is needed."""
+
+    async def live(self) -> Liveness:
+        """Return when the process answers."""
+        return await self.call("GET", "/health/live", Liveness)
+
+    async def ready(self) -> Readiness:
+        """Return whether everything answers, and what doesn't."""
+        response = await self.send("GET", "/health/ready")
+        if response.status_code not in (200, 503):
+            raise refusal_of(response)
+        return Readiness.model_validate_json(response.content)
+
+    async def openapi(self) -> dict[str, Any]:
+        """Return the OpenAPI document."""
+        return await self.call("GET", "/openapi.json", TypeAdapter(dict[str, Any]))
+
+
+class OperationCalls(ClientTransport):
+    """What operators look at and set off; administrators only."""
+
+    async def figures(self, *, since: int = 0) -> Figures:
+        """Return counts and times; lag is over events after outbox position `since`."""
+        return await self.call("GET", "/v1/figures", Figures, query={"since": since})
+
+    async def reindex(self) -> ReindexView:
+        """Begin to rebuild the search index from the record; the watermarks tell when it is done."""
+        return await self.call("POST", "/v1/reindex", ReindexView)
+
+
+class CaseloreClient(CaseCalls, ExperienceCalls, RetrievalCalls, AdministrationCalls, OperationCalls, HealthCalls):
+    """Everything that the API offers."""

@@ -1,0 +1,195 @@
+"""One example for each request body, as the OpenAPI document shows it; together they tell one case."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi.openapi.models import Example
+
+_CASE = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a01"
+_EXECUTION = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a02"
+_PROOF = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a03"
+_RESULT = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a04"
+_EXPERIENCE = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a05"
+_DECISION = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a06"
+_COMMAND = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a07"
+_RETRIEVAL = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a08"
+_USE = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a09"
+_REF = f"experience/{_EXPERIENCE}"
+
+
+def _example(summary: str, value: dict[str, Any]) -> dict[str, Example]:
+    return {"example": Example(summary=summary, value=value)}
+
+
+DELIVERY = _example(
+    "A ticket from a service desk",
+    {
+        "origin": {"tenant_id": "north", "source": "service-desk", "external_id": "SD-1042"},
+        "revision": 1,
+        "delivery_id": "sd-1042-1",
+        "occurred_at": "2026-03-02T08:15:00Z",
+        "received_at": "2026-03-02T08:15:03Z",
+        "subject": "Renewal letters are not printed",
+        "body": "Since the update on Friday no renewal letter leaves the print queue. Invoices print.",
+        "facts": {"domain_id": "data", "product": "Policy", "version": "7.4", "environment": "production"},
+    },
+)
+STATE_CHANGE = _example(
+    "The case waits for somebody",
+    {
+        "state": "waiting",
+        "expected_revision": 1,
+        "at": "2026-03-02T10:00:00Z",
+        "waiting_on": "the owner of the letter template",
+    },
+)
+_PAPERS: list[dict[str, Any]] = [
+    {
+        "id": _EXECUTION,
+        "kind": "execution",
+        "title": "What was done",
+        "text": "The missing register row of the renewal letter was inserted in production.",
+    },
+    {
+        "id": _PROOF,
+        "kind": "proof",
+        "title": "What shows it",
+        "text": "12 of 12 renewal letters of the next run were printed.",
+    },
+]
+PAPERS = _example("An execution paper and a proof paper", {"papers": _PAPERS})
+RESULT = _example(
+    "A verified success that completes the case",
+    {
+        "result": {
+            "id": _RESULT,
+            "case_id": _CASE,
+            "outcome": "succeeded",
+            "proof_level": "verified",
+            "summary": "Letters print again after the register row was inserted.",
+            "execution_paper_id": _EXECUTION,
+            "proof_paper_id": _PROOF,
+            "effort": {"estimate_hours": 4, "active_hours": 2.5, "waiting_hours": 20},
+        },
+        "papers": _PAPERS,
+        "complete_at": "2026-03-03T09:00:00Z",
+    },
+)
+DRAFT: dict[str, Any] = {
+    "title": "A letter type without its register row is not printed",
+    "domain_id": "data",
+    "outcome": "succeeded",
+    "proof_level": "verified",
+    "synopsis": {
+        "request_type": "printing",
+        "symptom_tags": ["letters missing", "print queue"],
+        "product": "Policy",
+        "route": "data investigation",
+        "disposition": "register row inserted",
+        "text": "One letter type was not printed after an update while others were.",
+    },
+    "units": [
+        {
+            "id": "u1",
+            "kind": "proposition",
+            "text": "The print run takes only letter types that have a row in the register.",
+            "concepts": ["print register"],
+            "outcome": "succeeded",
+            "proof_level": "verified",
+        },
+        {
+            "id": "u2",
+            "kind": "prescription",
+            "text": "Insert the register row of the letter type and start the next print run.",
+            "intent": "have the letter type printed again",
+            "use_when": "The letters exist and their type has no register row.",
+            "avoid_when": "The letters were never created.",
+            "outcome": "succeeded",
+            "proof_level": "verified",
+        },
+    ],
+    "limits": {"products": ["Policy"], "version_from": "7.2", "version_to": "7.4"},
+}
+PROPOSAL = _example("What the case taught", {"experience_id": _EXPERIENCE, "result_id": _RESULT, "draft": DRAFT})
+DECISION = _example(
+    "The curator accepts the text with this digest",
+    {
+        "decision_id": _DECISION,
+        "experience_id": _EXPERIENCE,
+        "stage": "curator_review",
+        "digest": "0f343b0931126a20f133d67c2b018a3b5f0e2d2d2c5b0f3c5b8d5f6f0a4b521d",
+        "verdict": "accept",
+        "comment": "",
+    },
+)
+CHANGE = _example(
+    "Retire what no longer holds",
+    {
+        "command_id": _COMMAND,
+        "experience_id": _EXPERIENCE,
+        "kind": "retire",
+        "reason": "Version 8 writes the register row itself.",
+    },
+)
+RETRIEVAL = _example(
+    "An agent looks for what earlier cases taught",
+    {
+        "request_id": _RETRIEVAL,
+        "profile_id": "data-investigator",
+        "purpose": "find the cause of a ticket",
+        "objective": "Renewal letters are not printed since the update; invoices are.",
+        "case_id": _CASE,
+        "product": "Policy",
+        "version": "7.4",
+        "environment": "production",
+        "results": 5,
+    },
+)
+READ = _example("Read the first candidate in full", {"ref": _REF, "revision": 1})
+MEMORY_USE = _example(
+    "One candidate chosen, to be checked first",
+    {
+        "decision_id": _USE,
+        "request_id": _RETRIEVAL,
+        "summary": "Check the register before anything is inserted.",
+        "citations": [
+            {"ref": _REF, "revision": 1, "verdict": "chosen", "why": "Same symptom, and the version is in range."}
+        ],
+        "checks": [{"check_id": "letters-exist", "text": "The renewal letters of the run exist in the data."}],
+    },
+)
+CHECK = _example(
+    "The check held",
+    {"decision_id": _USE, "check_id": "letters-exist", "outcome": "held", "note": "12 letters of 2 March."},
+)
+TENANT = _example("An organisation", {"id": "north", "name": "North Insurance"})
+DOMAIN = _example("An owned area", {"id": "data", "name": "Data", "description": "Faults that lie in stored data."})
+PRINCIPAL = _example(
+    "An agent with a key",
+    {
+        "principal": {"id": "triage-agent", "kind": "agent", "name": "Triage agent"},
+        "issue_key": True,
+        "key_expires_at": "2027-01-01T00:00:00Z",
+    },
+)
+GRANT = _example(
+    "A whole tenant, until a time",
+    {
+        "principal_id": "triage-agent",
+        "tenant_id": "north",
+        "purpose": "first-line support",
+        "expires_at": "2027-01-01T00:00:00Z",
+    },
+)
+ROLE = _example("A curator", {"principal_id": "dana", "domain_id": "data", "role": "curator"})
+PROFILE = _example(
+    "A requesting role with its strategy",
+    {
+        "id": "data-investigator",
+        "domain_id": "data",
+        "strategy_id": "data-investigation",
+        "strategy_version": 1,
+        "principals": ["triage-agent"],
+    },
+)

@@ -1,0 +1,50 @@
+"""Routes for proposing experience and seeing where it stands (R5, R23)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Response, status
+
+from api.authentication import Caller
+from api.bodies import IdInPath
+from api.checked_route import CheckedRoute
+from api.documentation import PROBLEMS
+from api.examples import PROPOSAL
+from api.services import Services
+from api.settlement import started
+from contracts.experience import Proposal
+from contracts.lifecycle import Stage
+from contracts.views import CommandView, ExperienceView
+
+router = APIRouter(route_class=CheckedRoute, prefix="/v1", tags=["experience"], responses=PROBLEMS)
+
+
+@router.post(
+    "/experiences",
+    summary="Propose an experience",
+    status_code=status.HTTP_201_CREATED,
+    responses={200: {"model": CommandView, "description": "It had been proposed before"}},
+)
+async def propose(
+    services: Services,
+    caller: Caller,
+    response: Response,
+    proposal: Annotated[Proposal, Body(openapi_examples=PROPOSAL)],
+) -> CommandView:
+    """Store a proposal from a recorded case result, and start its lifecycle (R5).
+
+    It stands for the curator's review from here on, whether or not a worker runs at the moment.
+    """
+    stored = await services.experiences.propose(caller.id, proposal)
+    if stored.state != "pending":
+        response.status_code = status.HTTP_200_OK
+    await started(services, stored)
+    response.headers["Location"] = f"/v1/experiences/{proposal.experience_id}"
+    return CommandView(command_id=proposal.experience_id, state="applied", outcome=Stage.CURATOR_REVIEW)
+
+
+@router.get("/experiences/{experience_id}", summary="See where an experience stands")
+async def get_experience(services: Services, caller: Caller, experience_id: IdInPath) -> ExperienceView:
+    """Return an experience with its revisions; saved and searchable are told apart (R23)."""
+    return await services.experiences.view(caller.id, str(experience_id))

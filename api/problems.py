@@ -1,0 +1,198 @@
+"""Refusals as RFC 9457 problem details: a stable type, the field at fault, what would be accepted (R22)."""
+
+from __future__ import annotations
+
+import inspect
+import traceback
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import structlog
+from fastapi import Request
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
+from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from starlette.exceptions import HTTPException
+
+from contracts.errors import (
+    CaseloreError,
+    Conflict,
+    InvalidField,
+    InvalidInput,
+    NotAuthenticated,
+    NotFound,
+    NotPermitted,
+    NotProof,
+    RuntimeUnavailable,
+    TextTooLong,
+    Unavailable,
+    UnstorableText,
+    every_error,
+)
+
+_log = structlog.get_logger()
+
+PROBLEM_TYPE = "application/problem+json"
+URN = "urn:caselore:error:"
+
+STATUSES: Mapping[type[CaseloreError], int] = {
+    InvalidInput: 422,
+    NotFound: 404,
+    NotAuthenticated: 401,
+    NotPermitted: 403,
+    Conflict: 409,
+    NotProof: 422,
+    Unavailable: 503,
+}
+"""Status of an error class and of everything below it, unless the table names that too."""
+
+HEADERS: Mapping[type[CaseloreError], Mapping[str, str]] = {
+    NotAuthenticated: {"WWW-Authenticate": 'Bearer realm="caselore"'},
+    Unavailable: {"Retry-After": "1"},
+}
+
+_DATABASE_AWAY = (OperationalError, InterfaceError, PoolTimeoutError)
+
+
+class Problem(BaseModel):
+    """What went wrong, for a program and for a person (RFC 9457)."""
+
+    type: str = Field(description=f"Stable name of the refusal: `{URN}<Name>`.")
+    title: str = Field(description="What this type means.")
+    status: int
+    detail: str = Field(description="What to act on, in a sentence.")
+    field: str = Field(default="", description="The input at fault, in the request's own names.")
+    accepted: str = Field(default="", description="What would be accepted instead.")
+
+
+def status_of(error: type[CaseloreError]) -> int:
+    """Return the HTTP status of an error class: its own, or that of its nearest ancestor in the table."""
+    return next((STATUSES[cls] for cls in error.__mro__ if cls in STATUSES), 500)
+
+
+def title_of(error: type[CaseloreError]) -> str:
+    """Return the first line of the class's docstring, which says what it means."""
+    return (inspect.getdoc(error) or error.__name__).partition("\n")[0]
+
+
+def recorded_refusal(name: str) -> CaseloreError:
+    """Return the refusal that was kept with a command under its type's name."""
+    error = every_error().get(name, CaseloreError)
+    return error(title_of(error), field="command_id")
+
+
+def respond(error: CaseloreError, *, status: int | None = None) -> JSONResponse:
+    """Return the response that carries a refusal."""
+    cls = type(error)
+    known = status_of(cls) != 500  # a bare CaseloreError may carry anybody's words
+    problem = Problem(
+        type=URN + error.type,
+        title=title_of(cls) if known else "Refused for a reason that has no name",
+        status=status or status_of(cls),
+        detail=error.message if known else "The request failed; the operator's log says where.",
+        field=error.field if known else "",
+        accepted=error.accepted if known else "",
+    )
+    headers = {name: value for ancestor in cls.__mro__ for name, value in HEADERS.get(ancestor, {}).items()}
+    return _response(problem, headers)
+
+
+def respond_unexpected(request: Request, error: Exception) -> JSONResponse:
+    """Return the response for what nobody foresaw, and log where it happened.
+
+    Only names and places are logged: an exception's words can hold the texts of a case.
+    """
+    at = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)[-8:]]
+    route = getattr(request.scope.get("route"), "path", "")
+    if isinstance(error, _DATABASE_AWAY):
+        _log.warning("record_unavailable", route=route, error=type(error).__name__)
+        return respond(RuntimeUnavailable("The record can't be reached; nothing was half-written."))
+    _log.error("request_failed", route=route, method=request.method, error=type(error).__name__, at=at)
+    return _response(
+        Problem(
+            type="about:blank",
+            title="Internal Server Error",
+            status=500,
+            detail="The request failed; the operator's log says where.",
+        )
+    )
+
+
+async def handle_refusal(_: Request, error: Exception) -> JSONResponse:
+    """Answer a `CaseloreError`."""
+    return respond(error if isinstance(error, CaseloreError) else CaseloreError(""))
+
+
+async def handle_http_exception(_: Request, error: Exception) -> JSONResponse:
+    """Answer what the framework refuses: no such path, a method that it doesn't take, a body that is too large."""
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    headers = dict(error.headers or {}) if isinstance(error, HTTPException) else {}
+    if status == 404:
+        return respond(NotFound("There is nothing at this path.", accepted="a path of /openapi.json"))
+    detail = str(getattr(error, "detail", ""))
+    return _response(Problem(type="about:blank", title=detail, status=status, detail=detail), headers)
+
+
+async def handle_unexpected(request: Request, error: Exception) -> JSONResponse:
+    """Answer what went wrong outside a route."""
+    return respond_unexpected(request, error)
+
+
+def invalid(errors: Sequence[Mapping[str, Any]]) -> InvalidInput:
+    """Return the refusal for the first of pydantic's errors, without the input itself."""
+    first = errors[0]
+    path = [str(part) for part in first["loc"]]
+    if path and path[0] in ("body", "query", "path", "header"):
+        path = path[1:]
+    kind, context = str(first["type"]), first.get("ctx", {})
+    cls = _CLASSES.get(kind, InvalidField)
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    return cls(f"{first['msg']}.{more}", field=".".join(path), accepted=_accepted(kind, context))
+
+
+_CLASSES: Mapping[str, type[InvalidInput]] = {"string_unicode": UnstorableText, "string_too_long": TextTooLong}
+_ACCEPTED: Mapping[str, str] = {
+    "missing": "a value: the field is required",
+    "extra_forbidden": "only the documented fields",
+    "string_unicode": "whole Unicode characters",
+    "string_too_long": "at most {max_length} characters",
+    "string_too_short": "at least {min_length} characters",
+    "too_long": "at most {max_length} items",
+    "too_short": "at least {min_length} items",
+    "enum": "{expected}",
+    "literal_error": "{expected}",
+    "greater_than": "more than {gt}",
+    "greater_than_equal": "{ge} or more",
+    "less_than": "less than {lt}",
+    "less_than_equal": "{le} or less",
+    "finite_number": "a finite number",
+    "uuid_parsing": "a UUID",
+    "uuid_type": "a UUID",
+    "timezone_aware": "a time with its zone, as 2026-03-01T09:00:00Z",
+    "string_type": "a text",
+    "bool_parsing": "true or false",
+}
+_PREFIXES: Mapping[str, str] = {
+    "datetime": "a time with its zone, as 2026-03-01T09:00:00Z",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "tuple": "a list",
+    "list": "a list",
+    "model": "an object",
+    "dict": "an object",
+}
+
+
+def _accepted(kind: str, context: Mapping[str, Any]) -> str:
+    known = _ACCEPTED.get(kind)
+    if known is not None:
+        return known.format_map({name: str(value) for name, value in context.items()})
+    return _PREFIXES.get(kind.partition("_")[0], "a value of the documented kind")
+
+
+def _response(problem: Problem, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    return JSONResponse(
+        problem.model_dump(), status_code=problem.status, headers=dict(headers or {}), media_type=PROBLEM_TYPE
+    )
