@@ -12,16 +12,20 @@ given, is proposed. Unknown fields are refused: a misspelt one would otherwise b
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
 from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError, model_validator
 
-from contracts.cases import CaseFacts, Effort
+from contracts.cases import CaseFacts, CaseResult, Effort
 from contracts.errors import CaseloreError, InvalidCaseFile, InvalidField, UnverifiedResult
-from contracts.experience import KnowledgeUnit, Limits, RoutingSynopsis
+from contracts.experience import Draft, KnowledgeUnit, Limits, RoutingSynopsis
 from contracts.labels import CaseState, Outcome, PaperKind, ProofLevel
 from contracts.model import Model
 from contracts.text import Body, Identifier, Line, OptionalLine, OptionalParagraph, Paragraph
+
+_NOWHERE = "00000000-0000-0000-0000-000000000000"
+"""Stands for ids that aren't known before the line is sent."""
 
 
 class TenantRecord(Model):
@@ -122,6 +126,47 @@ class CaseRecord(Model):
                         accepted="characters of a paper of this case",
                     )
         return self
+
+    @model_validator(mode="after")
+    def _nothing_is_overstated(self) -> Self:
+        """Hold the line against the rules of results and drafts before anything of it is sent (R5)."""
+        if self.result is not None:
+            result = self.case_result(_NOWHERE, _NOWHERE, dict.fromkeys((paper.id for paper in self.papers), _NOWHERE))
+            if self.experience is not None:
+                self.draft().check_against(result)
+        return self
+
+    def case_result(self, result_id: str, case_id: str, paper_ids: Mapping[str, str]) -> CaseResult:
+        """Return the result under the given ids; `paper_ids` maps the line's own paper ids."""
+        result = self.result
+        if result is None:
+            raise ValueError("the case has no result")
+        return CaseResult(
+            id=result_id,
+            case_id=case_id,
+            outcome=result.outcome,
+            proof_level=result.proof_level,
+            summary=result.summary,
+            execution_paper_id=paper_ids[result.execution] if result.execution else None,
+            proof_paper_id=paper_ids[result.proof] if result.proof else None,
+            effort=result.effort,
+        )
+
+    def draft(self) -> Draft:
+        """Return what is proposed, its spans still under the line's own paper ids."""
+        experience, result, domain_id = self.experience, self.result, self.facts.domain_id
+        if experience is None or result is None or domain_id is None:
+            raise ValueError("the case has no experience")
+        return Draft(
+            title=experience.title,
+            domain_id=domain_id,
+            outcome=result.outcome,
+            proof_level=result.proof_level,
+            synopsis=experience.synopsis,
+            units=experience.units,
+            limits=experience.limits,
+            effort=result.effort,
+        )
 
     @model_validator(mode="after")
     def _waiting_says_on_whom(self) -> Self:

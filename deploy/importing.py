@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from contracts.casefile import CaseRecord, DomainRecord, QuestionRecord, TenantRecord, parse_line
-from contracts.cases import CaseResult, Delivery, Origin, Paper, Receipt
-from contracts.experience import Draft, Proposal
+from contracts.cases import Delivery, Origin, Paper, Receipt
+from contracts.experience import Proposal
 from contracts.labels import CaseState
 from contracts.lifecycle import Event, Stage
 from contracts.review import ReviewDecision
@@ -93,7 +93,7 @@ async def import_cases(
         step("case")
         if record.result is None:
             return
-        await _record_result(cast, record, receipt.case_id, record.result.model_dump())
+        await _record_result(cast, record, receipt.case_id)
         report.results += 1
         if record.experience is None:
             return
@@ -141,25 +141,11 @@ async def _register(cast: Cast, record: CaseRecord, report: ImportReport) -> Rec
     return receipt
 
 
-async def _record_result(cast: Cast, record: CaseRecord, case_id: str, result: dict[str, object]) -> None:
-    papers = [
-        Paper(id=_paper_id(record, paper.id), kind=paper.kind, title=paper.title, text=paper.text)
-        for paper in record.papers
-    ]
-    execution, proof = result.pop("execution"), result.pop("proof")
-    await cast.proposer.record_result(
-        CaseResult.model_validate(
-            {
-                **result,
-                "id": _id(record, "result"),
-                "case_id": case_id,
-                "execution_paper_id": _paper_id(record, str(execution)) if execution else None,
-                "proof_paper_id": _paper_id(record, str(proof)) if proof else None,
-            }
-        ),
-        papers,
-        complete_at=record.occurred_at,
-    )
+async def _record_result(cast: Cast, record: CaseRecord, case_id: str) -> None:
+    ids = _paper_ids(record)
+    papers = [Paper(id=ids[paper.id], kind=paper.kind, title=paper.title, text=paper.text) for paper in record.papers]
+    result = record.case_result(_id(record, "result"), case_id, ids)
+    await cast.proposer.record_result(result, papers, complete_at=record.occurred_at)
 
 
 async def _review(cast: Cast, proposal: Proposal, reject: str) -> bool:
@@ -200,34 +186,20 @@ def delivery_of(record: CaseRecord | QuestionRecord) -> Delivery:
 
 
 def proposal_of(record: CaseRecord) -> Proposal:
-    """Return the proposal that a case's `experience` asks for.
-
-    The record has one, with a result and a domain; `contracts.casefile` sees to that.
-    """
-    experience, result, domain_id = record.experience, record.result, record.facts.domain_id
-    if experience is None or result is None or domain_id is None:
-        raise ValueError("the record has no experience")
+    """Return the proposal that a case's `experience` asks for, its spans under the papers' real ids."""
+    ids = _paper_ids(record)
+    draft = record.draft()
     units = tuple(
         unit.model_copy(
-            update={
-                "spans": tuple(
-                    span.model_copy(update={"paper_id": _paper_id(record, span.paper_id)}) for span in unit.spans
-                )
-            }
+            update={"spans": tuple(span.model_copy(update={"paper_id": ids[span.paper_id]}) for span in unit.spans)}
         )
-        for unit in experience.units
+        for unit in draft.units
     )
-    draft = Draft(
-        title=experience.title,
-        domain_id=domain_id,
-        outcome=result.outcome,
-        proof_level=result.proof_level,
-        synopsis=experience.synopsis,
-        units=units,
-        limits=experience.limits,
-        effort=result.effort,
+    return Proposal(
+        experience_id=experience_id(record),
+        result_id=_id(record, "result"),
+        draft=draft.model_copy(update={"units": units}),
     )
-    return Proposal(experience_id=experience_id(record), result_id=_id(record, "result"), draft=draft)
 
 
 def experience_id(record: CaseRecord) -> str:
@@ -240,5 +212,5 @@ def _id(record: CaseRecord | QuestionRecord, what: str) -> str:
     return str(uuid.uuid5(_IDS, "".join(f"{len(part)}:{part}" for part in parts)))
 
 
-def _paper_id(record: CaseRecord, local: str) -> str:
-    return _id(record, f"paper {local}")
+def _paper_ids(record: CaseRecord) -> dict[str, str]:
+    return {paper.id: _id(record, f"paper {paper.id}") for paper in record.papers}

@@ -16,7 +16,7 @@ from api.client import CaseloreClient
 from contracts.casefile import QuestionRecord
 from contracts.identity import Tenant
 from contracts.labels import CandidateKind
-from contracts.retrieval import Answer, Candidate, OriginRef, RetrievalRequest
+from contracts.retrieval import Answer, Candidate, OriginRef, RetrievalRequest, ValidityState
 from deploy.cast import engage_agent
 from deploy.commands.attach import Attached, attached
 from deploy.commands.imports import engage_for, import_and_wait, write_json
@@ -27,7 +27,11 @@ from deploy.settings import Settings
 _SHOWN = 3
 """Candidates printed for each question; the JSON has them all."""
 _STYLES = {"succeeded": "green", "failed": "red", "rejected_route": "yellow", "unverified": "yellow"}
-_VALIDITY = {"ok": "green", "revalidate": "yellow", "out_of_range": "red"}
+_VALIDITY = {
+    ValidityState.OK: ("within its limits", "green"),
+    ValidityState.REVALIDATE: ("revalidate", "yellow"),
+    ValidityState.OUT_OF_RANGE: ("out of range", "red"),
+}
 
 
 async def demo(settings: Settings, json_file: Path | None) -> None:
@@ -90,10 +94,15 @@ async def _ask(agent: CaseloreClient, question: QuestionRecord) -> Answer:
 def _print_loop(figures: dict[str, Any]) -> None:
     console.print(
         f"  {sum(figures['arrivals'].values())} cases, {figures['proposed']} proposals: [green]{figures['published']}"
-        f" published[/], [red]{figures['rejected']} rejected[/]; {figures['lifecycles_per_minute']:.0f} lifecycles a"
-        f" minute, searchable {figures['lag_p50_seconds']:.2f} s after publication (p95"
-        f" {figures['lag_p95_seconds']:.2f} s)"
+        f" published[/], [red]{figures['rejected']} rejected[/]"
     )
+    if figures["arrivals"].keys() == {"redelivered"}:
+        console.print("  all of it was there from an earlier run; nothing was done twice")
+    else:
+        console.print(
+            f"  {figures['lifecycles_per_minute']:.0f} lifecycles a minute; searchable"
+            f" {figures['lag_p50_seconds']:.1f} s after publication (p95 {figures['lag_p95_seconds']:.1f} s)"
+        )
 
 
 def _panel(question: QuestionRecord, answer: Answer) -> Panel:
@@ -125,9 +134,10 @@ def _candidate(candidate: Candidate) -> list[Text]:
         labels.append(candidate.outcome.replace("_", " "), style=_STYLES[candidate.outcome])
         labels.append(f", proof {candidate.proof_level}")
     labels.append(f" · {candidate.owner or 'no domain yet'} · ")
-    labels.append(candidate.validity.state.replace("_", " "), style=_VALIDITY[candidate.validity.state])
+    words, style = _VALIDITY[candidate.validity.state]
+    labels.append(words, style=style)
     if candidate.validity.reasons:
-        labels.append(f": {_short('; '.join(candidate.validity.reasons), 110)}")
+        labels.append(f"\n   {_short('; '.join(candidate.validity.reasons), 150)}", style="dim")
     limits = ", ".join(_limits(candidate))
     why = ", ".join(f"{match.route} #{match.rank}" for match in candidate.reason)
     lines = [head, labels, Text(f"   found by {why}", style="dim")]
