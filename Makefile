@@ -73,7 +73,8 @@ python:
 	  exit 1; }
 
 # The stamp is written last: an interrupted installation starts again.
-$(STAMP): requirements.lock pyproject.toml | python
+$(STAMP): requirements.lock pyproject.toml
+	@$(MAKE) python
 	@if ! $(BIN)/python -m pip --version >/dev/null 2>&1; then \
 	  echo "Making $(VENV) with $$($(PYTHON) --version)"; $(PYTHON) -m venv --clear $(VENV); fi
 	@echo "Installing $$(grep -c '==' requirements.lock) pinned packages (about 1 GB on disk; some minutes the first time)"

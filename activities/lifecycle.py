@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import uuid
-
 from temporalio import activity
 
 from activities.refusals import crossing
-from contracts.errors import UnknownExperience
 from contracts.ports import LifecycleRecords
 from contracts.review import (
     CommandOutcome,
@@ -29,7 +26,6 @@ class LifecycleActivities:
     async def load_experience(self, experience_id: str) -> Snapshot:
         """Return where the experience stands."""
         with crossing():
-            _require_id(experience_id)
             return await self._records.load(experience_id)
 
     @activity.defn(name="record_decision")
@@ -50,11 +46,3 @@ class LifecycleActivities:
         """Record that a review deadline passed (R7)."""
         with crossing():
             return await self._records.record_reminder(reminder)
-
-
-def _require_id(experience_id: str) -> None:
-    """Refuse what can't be an id: Postgres would choke on it, attempt after attempt."""
-    try:
-        uuid.UUID(experience_id)
-    except ValueError:
-        raise UnknownExperience("There is no such experience.", field="experience_id", accepted="a UUID") from None

@@ -6,16 +6,16 @@ from typing import Any
 
 from fastapi.openapi.models import Example
 
-_CASE = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a01"
-_EXECUTION = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a02"
-_PROOF = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a03"
-_RESULT = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a04"
-_EXPERIENCE = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a05"
-_DECISION = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a06"
-_COMMAND = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a07"
-_RETRIEVAL = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a08"
-_USE = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a09"
-_REF = f"experience/{_EXPERIENCE}"
+CASE_ID = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a01"
+EXECUTION_ID = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a02"
+PROOF_ID = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a03"
+RESULT_ID = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a04"
+EXPERIENCE_ID = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a05"
+DECISION_ID = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a06"
+COMMAND_ID = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a07"
+RETRIEVAL_ID = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a08"
+USE_ID = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a09"
+_REF = f"experience/{EXPERIENCE_ID}"
 
 
 def _example(summary: str, value: dict[str, Any]) -> dict[str, Example]:
@@ -46,13 +46,13 @@ STATE_CHANGE = _example(
 )
 _PAPERS: list[dict[str, Any]] = [
     {
-        "id": _EXECUTION,
+        "id": EXECUTION_ID,
         "kind": "execution",
         "title": "What was done",
         "text": "The missing register row of the renewal letter was inserted in production.",
     },
     {
-        "id": _PROOF,
+        "id": PROOF_ID,
         "kind": "proof",
         "title": "What shows it",
         "text": "12 of 12 renewal letters of the next run were printed.",
@@ -63,13 +63,13 @@ RESULT = _example(
     "A verified success that completes the case",
     {
         "result": {
-            "id": _RESULT,
-            "case_id": _CASE,
+            "id": RESULT_ID,
+            "case_id": CASE_ID,
             "outcome": "succeeded",
             "proof_level": "verified",
             "summary": "Letters print again after the register row was inserted.",
-            "execution_paper_id": _EXECUTION,
-            "proof_paper_id": _PROOF,
+            "execution_paper_id": EXECUTION_ID,
+            "proof_paper_id": PROOF_ID,
             "effort": {"estimate_hours": 4, "active_hours": 2.5, "waiting_hours": 20},
         },
         "papers": _PAPERS,
@@ -111,12 +111,12 @@ DRAFT: dict[str, Any] = {
     ],
     "limits": {"products": ["Policy"], "version_from": "7.2", "version_to": "7.4"},
 }
-PROPOSAL = _example("What the case taught", {"experience_id": _EXPERIENCE, "result_id": _RESULT, "draft": DRAFT})
+PROPOSAL = _example("What the case taught", {"experience_id": EXPERIENCE_ID, "result_id": RESULT_ID, "draft": DRAFT})
 DECISION = _example(
     "The curator accepts the text with this digest",
     {
-        "decision_id": _DECISION,
-        "experience_id": _EXPERIENCE,
+        "decision_id": DECISION_ID,
+        "experience_id": EXPERIENCE_ID,
         "stage": "curator_review",
         "digest": "0f343b0931126a20f133d67c2b018a3b5f0e2d2d2c5b0f3c5b8d5f6f0a4b521d",
         "verdict": "accept",
@@ -126,8 +126,8 @@ DECISION = _example(
 CHANGE = _example(
     "Retire what no longer holds",
     {
-        "command_id": _COMMAND,
-        "experience_id": _EXPERIENCE,
+        "command_id": COMMAND_ID,
+        "experience_id": EXPERIENCE_ID,
         "kind": "retire",
         "reason": "Version 8 writes the register row itself.",
     },
@@ -135,11 +135,11 @@ CHANGE = _example(
 RETRIEVAL = _example(
     "An agent looks for what earlier cases taught",
     {
-        "request_id": _RETRIEVAL,
+        "request_id": RETRIEVAL_ID,
         "profile_id": "data-investigator",
         "purpose": "find the cause of a ticket",
         "objective": "Renewal letters are not printed since the update; invoices are.",
-        "case_id": _CASE,
+        "case_id": CASE_ID,
         "product": "Policy",
         "version": "7.4",
         "environment": "production",
@@ -150,8 +150,8 @@ READ = _example("Read the first candidate in full", {"ref": _REF, "revision": 1}
 MEMORY_USE = _example(
     "One candidate chosen, to be checked first",
     {
-        "decision_id": _USE,
-        "request_id": _RETRIEVAL,
+        "decision_id": USE_ID,
+        "request_id": RETRIEVAL_ID,
         "summary": "Check the register before anything is inserted.",
         "citations": [
             {"ref": _REF, "revision": 1, "verdict": "chosen", "why": "Same symptom, and the version is in range."}
@@ -161,7 +161,7 @@ MEMORY_USE = _example(
 )
 CHECK = _example(
     "The check held",
-    {"decision_id": _USE, "check_id": "letters-exist", "outcome": "held", "note": "12 letters of 2 March."},
+    {"decision_id": USE_ID, "check_id": "letters-exist", "outcome": "held", "note": "12 letters of 2 March."},
 )
 TENANT = _example("An organisation", {"id": "north", "name": "North Insurance"})
 DOMAIN = _example("An owned area", {"id": "data", "name": "Data", "description": "Faults that lie in stored data."})

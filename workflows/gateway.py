@@ -3,24 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 
-from temporalio.client import Client, WorkflowFailureError, WorkflowUpdateFailedError
+import structlog
+from temporalio.client import (
+    Client,
+    WithStartWorkflowOperation,
+    WorkflowFailureError,
+    WorkflowUpdateFailedError,
+)
 from temporalio.client import WorkflowUpdateRPCTimeoutOrCancelledError as UpdateTimeoutError
-from temporalio.common import TypedSearchAttributes, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
-from temporalio.exceptions import ActivityError, ApplicationError, WorkflowAlreadyStartedError
+from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.exceptions import ActivityError, ApplicationError, TemporalError
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.refusals import from_application_error
-from contracts.errors import CaseloreError, DeliveryPending, LifecycleClosed
+from contracts.errors import CaseloreError, DeliveryPending
 from contracts.retrieval import RetrievalReceipt
 from contracts.review import CommandMessage, DecisionMessage, DecisionOutcome, LifecycleStart
 from workflows.experience_lifecycle import ExperienceLifecycle
-from workflows.operator_view import first_attributes
+from workflows.operator_view import first_attributes, first_summary
 from workflows.options import RETRIEVAL_TIMEOUT
 from workflows.outbox_projector import PROJECTOR_ID, OutboxProjector
 from workflows.retrieval import Retrieval
+
+_CUT_OFF = "AcceptedUpdateCompletedWorkflow"
+"""What the server says, then and later, of an update whose workflow was terminated before it could answer."""
+
+_log = structlog.get_logger()
+
+
+class _Ended(Exception):
+    """The lifecycle doesn't run, or ended before it could answer."""
 
 
 class TemporalGateway:
@@ -48,59 +63,50 @@ class TemporalGateway:
 
     async def start(self, experience_id: str, *, domain_id: str, tenant_id: str) -> str:
         """See `contracts.ports.LifecycleGateway.start`."""
-        await self._start(
-            experience_id,
-            search_attributes=first_attributes(domain_id=domain_id, tenant_id=tenant_id),
-            static_summary=f"experience in {domain_id}, from tenant {tenant_id}",
-        )
+        with _translated():
+            await self._client.start_workflow(
+                ExperienceLifecycle.run,
+                LifecycleStart(experience_id=experience_id),
+                id=_workflow_id(experience_id),
+                task_queue=self._lifecycle_queue,
+                id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+                search_attributes=first_attributes(domain_id=domain_id, tenant_id=tenant_id),
+                static_summary=first_summary(domain_id=domain_id, tenant_id=tenant_id),
+                rpc_timeout=self._patience,
+            )
         return "started"
+
+    # A lifecycle that has ended, or whose history Temporal no longer has, is started again by what is sent to it: it
+    # loads its record and goes on from there, or refuses and ends. So the record, not Temporal's retention, says
+    # what is closed.
 
     async def decide(self, experience_id: str, decision: DecisionMessage) -> DecisionOutcome:
         """See `contracts.ports.LifecycleGateway.decide`."""
         try:
             return await self._decide(experience_id, decision)
-        except LifecycleClosed:
-            await self._start(experience_id)
-            return await self._decide(experience_id, decision)
+        except _Ended:
+            return await self._decide_with_start(experience_id, decision)
 
     async def signal(self, experience_id: str, kind: str, command: CommandMessage) -> str:
         """See `contracts.ports.LifecycleGateway.signal`."""
-        try:
-            await self._signal(experience_id, kind, command)
-        except LifecycleClosed:
-            await self._start(experience_id)
-            await self._signal(experience_id, kind, command)
-        return "signalled"
-
-    async def _start(
-        self,
-        experience_id: str,
-        *,
-        search_attributes: TypedSearchAttributes | None = None,
-        static_summary: str | None = None,
-    ) -> None:
-        """Start a lifecycle that doesn't run.
-
-        One that has ended, or whose history Temporal no longer has, is started again: it loads its record and
-        goes on from there, or ends at once. So the record, not Temporal's retention, says what is closed.
-        """
         with _translated():
             await self._client.start_workflow(
                 ExperienceLifecycle.run,
                 LifecycleStart(experience_id=experience_id),
-                id=f"experience/{experience_id}",
+                id=_workflow_id(experience_id),
                 task_queue=self._lifecycle_queue,
-                id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
                 id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
-                search_attributes=search_attributes,
-                static_summary=static_summary,
+                start_signal=kind,
+                start_signal_args=[command],
                 rpc_timeout=self._patience,
             )
+        return "signalled"
 
     async def _decide(self, experience_id: str, decision: DecisionMessage) -> DecisionOutcome:
-        handle = self._client.get_workflow_handle(f"experience/{experience_id}")
+        handle = self._client.get_workflow_handle(_workflow_id(experience_id))
         try:
-            with _translated():
+            with _update_translated():
                 return await handle.execute_update(
                     "decide",
                     decision,
@@ -108,15 +114,36 @@ class TemporalGateway:
                     result_type=DecisionOutcome,
                     rpc_timeout=self._patience,
                 )
-        except WorkflowUpdateFailedError as error:
-            if isinstance(error.cause, ApplicationError):
-                raise from_application_error(error.cause) from error
-            raise
+        except RPCError as error:
+            if error.status is RPCStatusCode.NOT_FOUND:
+                raise _Ended from error
+            raise _pending(error) from error
 
-    async def _signal(self, experience_id: str, kind: str, command: CommandMessage) -> None:
-        handle = self._client.get_workflow_handle(f"experience/{experience_id}")
-        with _translated():
-            await handle.signal(kind, command, rpc_timeout=self._patience)
+    async def _decide_with_start(self, experience_id: str, decision: DecisionMessage) -> DecisionOutcome:
+        start = WithStartWorkflowOperation(
+            ExperienceLifecycle.run,
+            LifecycleStart(experience_id=experience_id),
+            id=_workflow_id(experience_id),
+            task_queue=self._lifecycle_queue,
+            id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+            id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+        )
+        try:
+            with _update_translated():
+                return await self._client.execute_update_with_start_workflow(
+                    "decide",
+                    decision,
+                    id=decision.decision_id,
+                    start_workflow_operation=start,
+                    result_type=DecisionOutcome,
+                    rpc_timeout=self._patience,
+                )
+        except _Ended as error:
+            raise DeliveryPending("The lifecycle was stopped meanwhile; the request is stored.") from error
+        except RPCError as error:
+            with suppress(TemporalError):
+                await start.workflow_handle()  # it holds the same failure, and wants to be asked
+            raise _pending(error) from error
 
     async def start_projector(self, queue: str) -> None:
         """Make sure that the outbox projector runs; every worker asks for it at its start."""
@@ -162,16 +189,34 @@ def _refusal_of(error: WorkflowFailureError) -> CaseloreError:
     return DeliveryPending("The retrieval did not finish in time.", field="request_id", accepted="ask again")
 
 
+def _workflow_id(experience_id: str) -> str:
+    return f"experience/{experience_id}"
+
+
 @contextmanager
 def _translated() -> Generator[None]:
-    """Turn what Temporal's client raises into our refusals."""
+    """Turn a failed call of Temporal's client into our refusal."""
+    try:
+        yield
+    except RPCError as error:
+        raise _pending(error) from error
+
+
+@contextmanager
+def _update_translated() -> Generator[None]:
+    """Turn what an update can fail with, but for a failed call, into our refusals."""
     try:
         yield
     except UpdateTimeoutError as error:
         raise DeliveryPending("No worker answered in time; the request is stored.") from error
-    except WorkflowAlreadyStartedError:
-        return
-    except RPCError as error:
-        if error.status is RPCStatusCode.NOT_FOUND:
-            raise LifecycleClosed("The lifecycle has ended.", field="stage", accepted="nothing any more") from error
-        raise DeliveryPending("Temporal can't be reached; the request is stored.") from error
+    except WorkflowUpdateFailedError as error:
+        if not isinstance(error.cause, ApplicationError):
+            raise
+        if error.cause.type == _CUT_OFF:
+            raise _Ended from error
+        raise from_application_error(error.cause) from error
+
+
+def _pending(error: RPCError) -> DeliveryPending:
+    _log.warning("temporal_call_failed", status=error.status.name, message=error.message)
+    return DeliveryPending("Temporal can't be reached; the request is stored.")

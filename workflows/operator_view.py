@@ -13,6 +13,8 @@ with workflow.unsafe.imports_passed_through():
     from contracts.review import Snapshot
     from workflows import search_attributes
 
+SUMMARY_BYTES = 300
+
 
 def first_attributes(*, domain_id: str, tenant_id: str) -> TypedSearchAttributes:
     """Return the search attributes that a lifecycle starts with."""
@@ -23,6 +25,11 @@ def first_attributes(*, domain_id: str, tenant_id: str) -> TypedSearchAttributes
             SearchAttributePair(search_attributes.TENANT, tenant_id),
         ]
     )
+
+
+def first_summary(*, domain_id: str, tenant_id: str) -> str:
+    """Return the line that a lifecycle starts with; Temporal takes 400 bytes and refuses a longer one."""
+    return f"experience in {domain_id}, from tenant {tenant_id}".encode()[:SUMMARY_BYTES].decode(errors="ignore")
 
 
 def show_experience(snapshot: Snapshot, *, waiting: int, refused: Sequence[str]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import RowMapping, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from activities.records.cases import check_moment
 from activities.records.database import Database
 from activities.records.domains import require_domain
 from activities.records.publication import announce
@@ -47,7 +48,7 @@ VALUES (CAST(:case_id AS uuid), :tenant_id, CAST(:origin_id AS uuid), :subject, 
 """)
 _UPDATE_CASE = text("""
 UPDATE cases SET title = CASE WHEN :subject = '' THEN title ELSE :subject END, body = :body,
-       source_revision = :source_revision, revision = revision + 1
+       source_revision = greatest(source_revision, :source_revision), revision = revision + 1
  WHERE id = CAST(:case_id AS uuid)
 """)
 _UPDATE_FACTS = text(f"""
@@ -55,9 +56,10 @@ UPDATE cases SET {", ".join(f"{name} = :{name}" for name in _FACTS)} WHERE id = 
 """)
 _ARRIVAL = text("""
 INSERT INTO arrivals (id, tenant_id, origin_id, case_id, source_revision, content_version, digest, delivery_id,
-                      disposition, occurred_at, received_at, subject, body)
+                      disposition, occurred_at, received_at, subject, body, facts)
 VALUES (CAST(:arrival_id AS uuid), :tenant_id, CAST(:origin_id AS uuid), CAST(:case_id AS uuid), :source_revision,
-        :content_version, :digest, :delivery_id, :disposition, :occurred_at, :received_at, :subject, :body)
+        :content_version, :digest, :delivery_id, :disposition, :occurred_at, :received_at, :subject, :body,
+        CAST(:facts AS jsonb))
 """)
 _OPENED = text("""
 INSERT INTO case_states (case_id, seq, tenant_id, state, changed_by, at)
@@ -79,12 +81,14 @@ class Arrivals:
         Raises:
             UnknownTenant: The tenant is not in the principal's grants.
             UnknownDomain: The facts name a domain that does not exist.
+            InvalidField: A time has no zone, or is far outside of any case's life.
         """
+        check_moment(delivery.occurred_at, field="occurred_at")
+        check_moment(delivery.received_at, field="received_at")
         async with self._database.as_principal(principal_id) as connection:
             origin_id = await _origin(connection, delivery)
             revision = _NO_REVISION if delivery.revision is None else delivery.revision
-            content = digest([delivery.subject, delivery.body])
-            key = {"origin_id": origin_id, "source_revision": revision, "digest": content}
+            key = {"origin_id": origin_id, "source_revision": revision, "digest": _content(delivery)}
             first = (await connection.execute(_SAME, key)).mappings().first()
             if first is not None:
                 await connection.execute(
@@ -98,6 +102,7 @@ class Arrivals:
                 **key,
                 **receipt.model_dump(),
                 **delivery.model_dump(include={"delivery_id", "occurred_at", "received_at", "subject", "body"}),
+                "facts": delivery.facts.model_dump_json() if delivery.facts else None,
                 "tenant_id": delivery.origin.tenant_id,
                 "principal_id": principal_id,
             }
@@ -111,13 +116,19 @@ class Arrivals:
 async def _origin(connection: AsyncConnection, delivery: Delivery) -> str:
     """Return the origin's id, holding it for this transaction so that one delivery at a time is attached."""
     origin = delivery.origin.model_dump()
-    seen = await connection.execute(text("SELECT 1 FROM tenants WHERE id = :tenant_id"), origin)
-    if seen.first() is None:
+    granted = await connection.execute(text("SELECT :tenant_id IN (SELECT app_tenants())"), origin)
+    if not granted.scalar_one():  # a grant of single cases opens no others
         raise UnknownTenant("There is no such tenant in your grants.", field="tenant_id", accepted="a granted tenant")
     lock = digest([origin["tenant_id"], origin["source"], origin["external_id"]])
     await connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:lock, 0))"), {"lock": lock})
     await connection.execute(_ORIGIN, origin)
     return (await connection.execute(_FIND_ORIGIN, origin)).scalar_one()
+
+
+def _content(delivery: Delivery) -> str:
+    """Return the digest that tells a redelivery from other content under the same revision."""
+    facts = [delivery.facts.model_dump(mode="json", exclude_defaults=True)] if delivery.facts else []
+    return digest([delivery.subject, delivery.body, *facts])
 
 
 def _receipt(delivery: Delivery, standing: RowMapping | None) -> Receipt:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sqlalchemy import RowMapping, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from activities.records.ids import is_id
 from activities.records.rows import CASE, case_of
 from contracts.candidates import CandidateRecord
 from contracts.experience import Draft, Limits
@@ -31,12 +32,19 @@ SELECT a.id::text AS id, a.domain_id, r.number, r.digest, r.title, r.body, r.con
 """)
 
 
-async def resolve(connection: AsyncConnection, targets: Sequence[str]) -> dict[str, CandidateRecord]:
-    """Return those of `targets` that the transaction's principal may see as current, by target."""
-    ids: dict[str, list[str]] = {"case": [], "experience": [], "article": []}
+def ids_by_kind(targets: Sequence[str]) -> dict[str, list[str]]:
+    """Return the ids in `targets` by kind; what is no target of ours is left out."""
+    ids: dict[str, list[str]] = {kind: [] for kind in CandidateKind}
     for target in targets:
         kind, _, target_id = target.partition("/")
-        ids[kind].append(target_id)
+        if kind in ids and is_id(target_id):
+            ids[kind].append(target_id)
+    return ids
+
+
+async def resolve(connection: AsyncConnection, targets: Sequence[str]) -> dict[str, CandidateRecord]:
+    """Return those of `targets` that the transaction's principal may see as current, by target."""
+    ids = ids_by_kind(targets)
     records: list[CandidateRecord] = []
     if ids["experience"]:
         rows = await connection.execute(_EXPERIENCES, {"ids": ids["experience"]})
@@ -54,6 +62,7 @@ def _experience(row: RowMapping) -> CandidateRecord:
     origin = None
     if row["source"] is not None:
         origin = OriginRef(source=row["source"], external_id=row["external_id"])
+    draft = Draft.model_validate(row["content"])
     return CandidateRecord(
         target=f"experience/{row['id']}",
         kind=CandidateKind.EXPERIENCE,
@@ -62,12 +71,18 @@ def _experience(row: RowMapping) -> CandidateRecord:
         title=row["title"],
         owner=row["domain_id"],
         state="current",
-        draft=Draft.model_validate(row["content"]),
+        draft=draft if row["case_id"] is not None else _without_places(draft),
         case=None,
         source_case=row["case_id"],
         source_origin=origin,
         published_at=row["published_at"],
     )
+
+
+def _without_places(draft: Draft) -> Draft:
+    """Return the approved text without its places in papers of a case that the caller can't see (R21)."""
+    units = tuple(unit.model_copy(update={"spans": ()}) for unit in draft.units)
+    return draft.model_copy(update={"units": units})
 
 
 def _case(row: RowMapping) -> CandidateRecord:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from activities.records.database import Database
+from activities.records.ids import is_id
 from activities.records.publication import announce
 from activities.records.rows import CASE, case_of
+from contracts import limits
 from contracts.cases import Case, CaseResult, Paper
 from contracts.errors import IdempotencyConflict, InvalidField, StaleRevision, UnknownCase, UnverifiedResult
 from contracts.labels import CaseState, PaperKind
-from contracts.text import digest
+from contracts.text import check_text, digest
 
 _PAPER = text("""
 INSERT INTO case_papers (id, tenant_id, case_id, kind, title, text, digest, author_id)
@@ -43,6 +45,13 @@ INSERT INTO case_states (case_id, seq, tenant_id, state, waiting_on, changed_by,
 SELECT CAST(:case_id AS uuid), coalesce(max(seq), 0) + 1, :tenant_id, :state, :waiting_on, :by, :at
   FROM case_states WHERE case_id = CAST(:case_id AS uuid)
 """)
+_LAST_CHANGE = text("""
+SELECT 1 FROM case_states
+ WHERE case_id = CAST(:case_id AS uuid)
+   AND seq = (SELECT max(seq) FROM case_states WHERE case_id = CAST(:case_id AS uuid))
+   AND state = :state AND waiting_on = :waiting_on AND at = :at AND changed_by = :by
+""")
+_EARLIEST, _LATEST = datetime(1900, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 
 
 class Cases:
@@ -64,10 +73,13 @@ class Cases:
         self, principal_id: str, *, tenant_id: str, state: CaseState | None = None, limit: int = 50
     ) -> list[Case]:
         """Return a tenant's newest cases that the caller may see, at most 200."""
+        check_text(tenant_id, field="tenant_id", limit=limits.IDENTIFIER)
         where = "WHERE c.tenant_id = :tenant_id" + (" AND c.state = :state" if state is not None else "")
         sql = text(f"{CASE} {where} ORDER BY c.opened_at DESC, c.id LIMIT :limit")
         async with self._database.as_principal(principal_id) as connection:
-            rows = await connection.execute(sql, {"tenant_id": tenant_id, "state": state, "limit": min(limit, 200)})
+            rows = await connection.execute(
+                sql, {"tenant_id": tenant_id, "state": state, "limit": max(0, min(limit, 200))}
+            )
             return [case_of(row) for row in rows.mappings()]
 
     async def change_state(
@@ -82,12 +94,16 @@ class Cases:
     ) -> Case:
         """Move a case to `state`, if it still is at `expected_revision` (R24).
 
+        The caller's own change once more, as after a lost answer, is answered as it was the first time.
+
         Raises:
             UnknownCase: There is none in the caller's scope.
             StaleRevision: Somebody changed it in between; says to what.
-            InvalidField: Waiting without saying on whom.
+            InvalidField: Waiting without saying on whom, or a time that can't be one.
         """
-        if (state is CaseState.WAITING) != bool(waiting_on):
+        check_moment(at, field="at")
+        check_text(waiting_on, field="waiting_on", limit=limits.LINE, allow_blank=True)
+        if (state is CaseState.WAITING) != bool(waiting_on.strip()):
             raise InvalidField("A waiting case says on whom.", field="waiting_on", accepted="who is awaited")
         values = {
             "case_id": case_id, "state": state, "waiting_on": waiting_on, "expected": expected_revision, "at": at,
@@ -95,7 +111,12 @@ class Cases:
         async with self._database.as_principal(principal_id) as connection:
             case = await require_case(connection, case_id)
             tenant = (await connection.execute(_CHANGE_STATE, values)).scalar_one_or_none()
+            if tenant is None and case.revision == expected_revision + 1:
+                mine = await connection.execute(_LAST_CHANGE, {**values, "by": principal_id})
+                if mine.first() is not None:
+                    return case
             if tenant is None:
+                case = await require_case(connection, case_id)
                 raise StaleRevision(
                     f"The case is at revision {case.revision}, {case.state}.",
                     field="expected_revision",
@@ -138,7 +159,10 @@ class Cases:
             UnknownCase: There is none in the caller's scope.
             UnverifiedResult: A named paper is not an execution or proof paper of this case.
             IdempotencyConflict: The same id was used with other content.
+            InvalidField: A time that can't be one.
         """
+        if complete_at is not None:
+            check_moment(complete_at, field="complete_at")
         async with self._database.as_principal(principal_id) as connection:
             case = await require_case(connection, result.case_id)
             await file_papers(connection, principal_id, case, papers)
@@ -163,13 +187,28 @@ class Cases:
                 await announce(connection, f"case/{case.id}")
 
 
+def check_moment(moment: datetime, *, field: str) -> None:
+    """Refuse a time without zone, and one that no case can mean and some database client can't read back.
+
+    Raises:
+        InvalidField: Names the field.
+    """
+    if moment.tzinfo is None or not _EARLIEST <= moment <= _LATEST:
+        raise InvalidField(
+            "The time has no zone, or is not of our days.",
+            field=field,
+            accepted=f"a time with its zone from {_EARLIEST.year} to {_LATEST.year}",
+        )
+
+
 async def require_case(connection: AsyncConnection, case_id: str) -> Case:
     """Return the case if the transaction's principal may see it.
 
     Raises:
         UnknownCase: It can't be seen (which is also the answer when it is another tenant's).
     """
-    row = (await connection.execute(text(f"{CASE} WHERE c.id = CAST(:id AS uuid)"), {"id": case_id})).mappings().first()
+    sql = text(f"{CASE} WHERE c.id = CAST(:id AS uuid)")
+    row = (await connection.execute(sql, {"id": case_id})).mappings().first() if is_id(case_id) else None
     if row is None:
         raise UnknownCase("There is no such case in your scope.", field="case_id", accepted="a case you may see")
     return case_of(row)

@@ -11,22 +11,30 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import RowMapping, text
+from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from activities.records.cases import find_result, require_case
 from activities.records.database import Database
 from activities.records.domains import require_domain
+from activities.records.experience_rows import (
+    TASKS,
+    VIEW,
+    require_experience,
+    require_role,
+    require_same_proposal,
+    revision_of,
+)
+from activities.records.ids import is_id
 from activities.records.outbox import add_event
 from activities.records.rows import INSERT_REVISION, revision_values
 from contracts import limits
-from contracts.errors import IdempotencyConflict, NotReviewer, UnknownExperience, UnverifiedResult
-from contracts.experience import Draft, Proposal
-from contracts.lifecycle import Stage, reviewer_role
+from contracts.errors import IdempotencyConflict, UnknownExperience, UnverifiedResult
+from contracts.experience import Proposal
 from contracts.outbox import EventKind, Topic
 from contracts.review import ChangeCommand, ChangeKind, ReviewDecision
 from contracts.text import digest
-from contracts.views import ExperienceView, ReviewTask, RevisionView
+from contracts.views import ExperienceView, ReviewTask
 
 _PROPOSE = text("""
 INSERT INTO experiences (id, tenant_id, case_id, result_id, outcome, domain_id, proposer_id, stage, revision,
@@ -46,25 +54,6 @@ VALUES (CAST(:id AS uuid), CAST(:experience_id AS uuid), :kind, CAST(:content AS
 ON CONFLICT (id) DO NOTHING
 """)
 _FIND_COMMAND = text("SELECT state, outcome, digest FROM commands WHERE id = CAST(:id AS uuid)")
-_TASKS = """
-SELECT e.id::text AS experience_id, e.tenant_id, e.domain_id, e.stage, e.revision, r.digest, r.title, e.outcome,
-       e.due_at, e.reminded, e.escalated
-  FROM experiences e
-  JOIN revisions r ON r.experience_id = e.id AND r.number = e.revision
-  JOIN domain_roles d ON d.domain_id = e.domain_id AND d.principal_id = (SELECT app_principal())
-   AND (d.role, e.stage) IN (('curator', 'curator_review'), ('owner', 'owner_review'))
- WHERE r.author_id <> (SELECT app_principal())
-   AND NOT EXISTS (SELECT 1 FROM review_decisions v WHERE v.experience_id = e.id AND v.revision = e.revision
-                                                      AND v.reviewer_id = (SELECT app_principal()))
- ORDER BY e.due_at NULLS LAST, e.id LIMIT :limit
-"""
-_VIEW = """
-SELECT e.id::text AS experience_id, e.tenant_id, e.case_id::text AS case_id, e.domain_id, e.stage, e.outcome,
-       e.revision, e.current_revision, e.suspended, e.superseded_by::text AS superseded_by, e.due_at, e.proposer_id,
-       p.revision AS projected_revision
-  FROM experiences e LEFT JOIN projections p ON p.key = 'experience/' || e.id::text
- WHERE e.id = CAST(:id AS uuid)
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +104,7 @@ class Experiences:
             await require_domain(connection, draft.domain_id)
             tenant_id = (await require_case(connection, result.case_id)).origin.tenant_id
             if not (await connection.execute(_PROPOSE, values)).rowcount:
-                await _require_same_proposal(connection, principal_id, proposal)
+                await require_same_proposal(connection, principal_id, proposal)
                 return Stored(event_id=proposal.experience_id, state="applied", outcome="")
             await connection.execute(
                 text(INSERT_REVISION), revision_values(proposal.experience_id, 1, draft, principal_id)
@@ -138,7 +127,7 @@ class Experiences:
         """
         content = decision.model_dump(mode="json")
         async with self._database.as_principal(principal_id) as connection:
-            await _require_experience(connection, decision.experience_id)
+            await require_experience(connection, decision.experience_id)
             stored = await self._command(
                 connection, principal_id, decision.decision_id, decision.experience_id, "decide", content
             )
@@ -169,13 +158,13 @@ class Experiences:
             UnknownExperience: The experience, or the one that takes over, can't be seen.
         """
         async with self._database.as_principal(principal_id) as connection:
-            domain = await _require_experience(connection, command.experience_id)
+            domain = await require_experience(connection, command.experience_id)
             if command.superseded_by is not None:
-                await _require_experience(connection, command.superseded_by)
+                await require_experience(connection, command.superseded_by)
             if command.draft is not None:
                 await require_domain(connection, command.draft.domain_id)
             if command.kind in (ChangeKind.RETIRE, ChangeKind.SUPERSEDE):
-                await _require_role(connection, domain)
+                await require_role(connection, domain)
             content = command.model_dump(mode="json")
             stored = await self._command(
                 connection, principal_id, command.command_id, command.experience_id, command.kind, content
@@ -193,6 +182,8 @@ class Experiences:
 
     async def standing(self, principal_id: str, command_id: str) -> Stored | None:
         """Return what became of a stored decision or command; None if the caller can't see one."""
+        if not is_id(command_id):
+            return None
         async with self._database.as_principal(principal_id) as connection:
             row = (await connection.execute(_FIND_COMMAND, {"id": command_id})).mappings().first()
         return None if row is None else Stored(event_id=command_id, state=row["state"], outcome=row["outcome"])
@@ -200,7 +191,7 @@ class Experiences:
     async def tasks(self, principal_id: str, *, limit: int = 50) -> list[ReviewTask]:
         """Return the reviews that wait for this principal, most urgent first, at most 500 (R7)."""
         async with self._database.as_principal(principal_id) as connection:
-            rows = await connection.execute(text(_TASKS), {"limit": min(limit, 500)})
+            rows = await connection.execute(text(TASKS), {"limit": max(0, min(limit, 500))})
             return [ReviewTask.model_validate(dict(row)) for row in rows.mappings()]
 
     async def view(self, principal_id: str, experience_id: str) -> ExperienceView:
@@ -210,7 +201,8 @@ class Experiences:
             UnknownExperience: Nothing of it can be seen.
         """
         async with self._database.as_principal(principal_id) as connection:
-            row = (await connection.execute(text(_VIEW), {"id": experience_id})).mappings().first()
+            found = await connection.execute(text(VIEW), {"id": experience_id if is_id(experience_id) else None})
+            row = found.mappings().first()
             if row is None:
                 raise UnknownExperience("There is no such experience in your scope.", field="experience_id")
             revisions = await connection.execute(
@@ -225,7 +217,7 @@ class Experiences:
                 searchable=not row["suspended"]
                 and row["current_revision"] is not None
                 and row["current_revision"] == row["projected_revision"],
-                revisions=tuple(_revision(revision) for revision in revisions.mappings()),
+                revisions=tuple(revision_of(revision) for revision in revisions.mappings()),
             )
 
     async def _command(
@@ -252,54 +244,3 @@ class Experiences:
         if row is None or row["digest"] != values["digest"]:
             raise IdempotencyConflict("This id was used before with other content.", field="command_id")
         return Stored(event_id=command_id, state=row["state"], outcome=row["outcome"])
-
-
-def _revision(row: RowMapping) -> RevisionView:
-    return RevisionView(
-        number=row["number"],
-        state=row["state"],
-        digest=row["digest"],
-        draft=Draft.model_validate(row["content"]),
-        author_id=row["author_id"],
-        published_at=row["published_at"],
-    )
-
-
-async def _require_experience(connection: AsyncConnection, experience_id: str) -> str:
-    """Return the domain of an experience that the transaction's principal may see."""
-    domain = (
-        await connection.execute(
-            text("SELECT domain_id FROM experiences WHERE id = CAST(:id AS uuid)"), {"id": experience_id}
-        )
-    ).scalar_one_or_none()
-    if domain is None:
-        raise UnknownExperience("There is no such experience in your scope.", field="experience_id")
-    return domain
-
-
-async def _require_role(connection: AsyncConnection, domain_id: str) -> None:
-    held = await connection.execute(text("SELECT 1 FROM domain_roles WHERE domain_id = :id"), {"id": domain_id})
-    if held.first() is None:
-        raise NotReviewer(
-            f"Only curators and owners of {domain_id!r} may do this.",
-            field="experience_id",
-            accepted=f"a {reviewer_role(Stage.CURATOR_REVIEW)} or {reviewer_role(Stage.OWNER_REVIEW)} of the domain",
-        )
-
-
-async def _require_same_proposal(connection: AsyncConnection, principal_id: str, proposal: Proposal) -> None:
-    same = await connection.execute(
-        text(
-            "SELECT 1 FROM experiences e JOIN revisions r ON r.experience_id = e.id AND r.number = 1"
-            " WHERE e.id = CAST(:id AS uuid) AND e.proposer_id = :who AND e.result_id = CAST(:result AS uuid)"
-            " AND r.digest = :digest"
-        ),
-        {
-            "id": proposal.experience_id,
-            "who": principal_id,
-            "result": proposal.result_id,
-            "digest": proposal.draft.digest(),
-        },
-    )
-    if same.first() is None:
-        raise IdempotencyConflict("This id was used for another proposal.", field="experience_id")

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+import uuid
 from datetime import datetime
 
 from sqlalchemy import text
 
+from activities.records.cases import check_moment
 from activities.records.database import Database
-from contracts.errors import IdempotencyConflict, NotAuthenticated, UnknownDomain, UnknownPrincipal, UnknownTenant
+from activities.records.ids import is_id
+from contracts.errors import (
+    IdempotencyConflict,
+    NotAuthenticated,
+    UnknownCase,
+    UnknownDomain,
+    UnknownPrincipal,
+    UnknownStrategy,
+    UnknownTenant,
+)
 from contracts.identity import Domain, Grant, Principal, Profile, RoleInDomain, SignedIn, Tenant
 from contracts.strategy import Strategy
 
@@ -97,6 +108,7 @@ class Identities:
 
         Raises:
             UnknownPrincipal: There is no such principal.
+            IdempotencyConflict: The key signs another principal in.
         """
         async with self._database.as_system() as connection:
             known = await connection.execute(text("SELECT 1 FROM principals WHERE id = :id"), {"id": principal_id})
@@ -109,17 +121,30 @@ class Identities:
                 ),
                 {"hash": key_hash(key), "principal": principal_id, "expires": expires_at},
             )
+            holder = await connection.execute(
+                text("SELECT principal_id FROM api_keys WHERE hash = :hash"), {"hash": key_hash(key)}
+            )
+            if holder.scalar_one() != principal_id:
+                raise IdempotencyConflict("This key signs another principal in.", field="key", accepted="a new key")
 
     async def grant(self, grant: Grant) -> None:
-        """Let a principal see a tenant or one case of it; a repeat renews purpose and expiry."""
+        """Let a principal see a tenant or one case of it; a repeat renews purpose and expiry.
+
+        Raises:
+            UnknownPrincipal, UnknownTenant, UnknownCase: There is no such thing to grant, or to grant it to.
+            InvalidField: The expiry can't be a time.
+        """
+        if grant.expires_at is not None:
+            check_moment(grant.expires_at, field="expires_at")
         await self._require(UnknownPrincipal, "principals", "principal_id", grant.principal_id)
         await self._require(UnknownTenant, "tenants", "tenant_id", grant.tenant_id)
+        case_id = None if grant.case_id is None else await self._require_case(grant.tenant_id, grant.case_id)
         await self._run(
             "INSERT INTO grants (principal_id, tenant_id, case_id, purpose, expires_at)"
             " VALUES (:principal_id, :tenant_id, CAST(:case_id AS uuid), :purpose, :expires_at)"
             " ON CONFLICT (principal_id, tenant_id, case_id)"
             " DO UPDATE SET purpose = excluded.purpose, expires_at = excluded.expires_at",
-            grant.model_dump(),
+            {**grant.model_dump(), "case_id": case_id},
         )
 
     async def give_role(self, role: RoleInDomain) -> None:
@@ -159,8 +184,13 @@ class Identities:
                 )
 
     async def add_profile(self, profile: Profile) -> None:
-        """Add a profile with the strategy version that it pins, and its members."""
+        """Add a profile with the strategy version that it pins, and its members.
+
+        Raises:
+            UnknownDomain, UnknownStrategy, UnknownPrincipal: It names what isn't there.
+        """
         await self._require(UnknownDomain, "domains", "domain_id", profile.domain_id)
+        await self._require_strategy(profile.strategy_id, profile.strategy_version)
         for principal_id in profile.principals:
             await self._require(UnknownPrincipal, "principals", "principals", principal_id)
         async with self._database.as_system() as connection:
@@ -185,3 +215,32 @@ class Identities:
             known = await connection.execute(text(f"SELECT 1 FROM {table} WHERE id = :id"), {"id": value})
             if known.first() is None:
                 raise error(f"There is no {table.removesuffix('s')} {value!r}.", field=field)
+
+    async def _require_case(self, tenant_id: str, case_id: str) -> str:
+        """Return the case's id as the record spells it."""
+        async with self._database.as_system() as connection:
+            known = await connection.execute(
+                text("SELECT id::text FROM cases WHERE id = CAST(:case_id AS uuid) AND tenant_id = :tenant_id"),
+                {"case_id": str(uuid.UUID(case_id)) if is_id(case_id) else None, "tenant_id": tenant_id},
+            )
+            found = known.scalar_one_or_none()
+            if found is None:
+                raise UnknownCase("The tenant has no such case.", field="case_id", accepted="a case of the tenant")
+            return found
+
+    async def _require_strategy(self, strategy_id: str, version: int) -> None:
+        async with self._database.as_system() as connection:
+            versions = list(
+                (
+                    await connection.execute(
+                        text("SELECT version FROM strategy_versions WHERE strategy_id = :id ORDER BY version"),
+                        {"id": strategy_id},
+                    )
+                ).scalars()
+            )
+            if version not in versions:
+                raise UnknownStrategy(
+                    f"There is no version {version} of {strategy_id!r}.",
+                    field="strategy_version" if versions else "strategy_id",
+                    accepted=", ".join(map(str, versions)) or "a known strategy",
+                )

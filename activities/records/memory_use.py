@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import uuid
 from typing import Any
 
 from sqlalchemy import RowMapping, text
@@ -12,10 +10,13 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from activities.records.candidate_rows import resolve
 from activities.records.cases import file_papers, require_case
 from activities.records.database import Database
+from activities.records.ids import is_id
+from activities.records.memory_use_paper import memory_use_paper
 from activities.records.retrievals import read_answer
-from contracts.cases import Paper
+from contracts import limits
 from contracts.errors import (
     IdempotencyConflict,
+    InvalidField,
     OutsideScope,
     UncitedCandidate,
     UnknownProfile,
@@ -23,11 +24,8 @@ from contracts.errors import (
     UnknownStrategy,
 )
 from contracts.experience import Draft
-from contracts.labels import PaperKind
 from contracts.retrieval import Answer, CheckResult, MemoryUse, RetrievalRequest
-from contracts.text import digest
-
-_PAPERS = uuid.UUID("0d0f4a55-90f3-57f5-8d0c-1f6f6f0b1f5e")
+from contracts.text import check_text, digest
 
 _PROFILE = text("""
 SELECT p.id, p.strategy_id, p.strategy_version FROM profiles p JOIN profile_members m ON m.profile_id = p.id
@@ -112,7 +110,7 @@ class MemoryUses:
             return await read_answer(connection, request_id, row["answer"])
 
     async def read(self, principal_id: str, request_id: str, ref: str, revision: int) -> Draft | str:
-        """Return a candidate's full text as it is current now, and record that it was read (R20).
+        """Return a candidate's full text as it is current now, and record that its asker read it (R20).
 
         Raises:
             UnknownRetrieval: The caller can't see such a request.
@@ -131,9 +129,10 @@ class MemoryUses:
             await connection.execute(
                 text(
                     "INSERT INTO retrieval_reads (request_id, ref, revision)"
-                    " VALUES (CAST(:id AS uuid), :ref, :revision) ON CONFLICT DO NOTHING"
+                    " SELECT q.id, :ref, :revision FROM retrieval_requests q"
+                    " WHERE q.id = CAST(:id AS uuid) AND q.principal_id = :reader ON CONFLICT DO NOTHING"
                 ),
-                {"id": request_id, "ref": ref, "revision": revision},
+                {"id": request_id, "ref": ref, "revision": revision, "reader": principal_id},
             )
             if record.draft is not None:
                 return record.draft
@@ -146,7 +145,9 @@ class MemoryUses:
             UnknownRetrieval: The caller can't see such a request.
             UncitedCandidate: A citation is not among the answer's candidates.
             IdempotencyConflict: The id was used for another decision.
+            InvalidField: A candidate has two verdicts, or two checks have one id.
         """
+        _check_no_twins(use)
         async with self._database.as_principal(principal_id) as connection:
             row = await _request(connection, use.request_id)
             for citation in use.citations:
@@ -162,7 +163,8 @@ class MemoryUses:
                 await connection.execute(_CHECK, {**values, **check.model_dump()})
             if row["case_id"] is not None:
                 case = await require_case(connection, row["case_id"])
-                await file_papers(connection, principal_id, case, [_paper(use, row)], by_product=True)
+                paper = memory_use_paper(use, strategy=f"{row['strategy_id']} v{row['strategy_version']}")
+                await file_papers(connection, principal_id, case, [paper], by_product=True)
 
     async def settle_check(self, principal_id: str, result: CheckResult) -> None:
         """Record how a fresh check came out; the same result again is harmless, another one a conflict.
@@ -184,20 +186,19 @@ class MemoryUses:
                 raise IdempotencyConflict("The check was settled with another result.", field="outcome")
 
 
+def _check_no_twins(use: MemoryUse) -> None:
+    if len({(citation.ref, citation.revision) for citation in use.citations}) < len(use.citations):
+        raise InvalidField("A candidate is cited twice.", field="citations.ref", accepted="one verdict on each")
+    if len({check.check_id for check in use.checks}) < len(use.checks):
+        raise InvalidField("Two checks have one id.", field="checks.check_id", accepted="a different id for each")
+
+
 async def _request(connection: AsyncConnection, request_id: str) -> RowMapping:
-    row = (
-        (
-            await connection.execute(
-                text(
-                    "SELECT answer, case_id::text AS case_id, strategy_id, strategy_version FROM retrieval_requests"
-                    " WHERE id = CAST(:id AS uuid)"
-                ),
-                {"id": request_id},
-            )
-        )
-        .mappings()
-        .first()
+    sql = text(
+        "SELECT answer, case_id::text AS case_id, strategy_id, strategy_version FROM retrieval_requests"
+        " WHERE id = CAST(:id AS uuid)"
     )
+    row = (await connection.execute(sql, {"id": request_id})).mappings().first() if is_id(request_id) else None
     if row is None:
         raise UnknownRetrieval("There is no such retrieval in your scope.", field="request_id")
     return row
@@ -227,6 +228,7 @@ async def _require_tenant(connection: AsyncConnection, tenant_id: str | None) ->
 
 
 async def _require_candidate(connection: AsyncConnection, request_id: str, ref: str, revision: int) -> None:
+    check_text(ref, field="ref", limit=limits.IDENTIFIER)
     known = await connection.execute(
         text(
             "SELECT 1 FROM retrieval_candidates WHERE request_id = CAST(:id AS uuid) AND ref = :ref"
@@ -248,20 +250,3 @@ async def _require_same(connection: AsyncConnection, table: str, column: str, ro
     )
     if stored.scalar_one_or_none() != content:
         raise IdempotencyConflict("This id was used before with other content.", field=column)
-
-
-def _paper(use: MemoryUse, row: RowMapping) -> Paper:
-    """Return the paper of a memory use: it cites, it proves nothing (R20)."""
-    content = {
-        "strategy": f"{row['strategy_id']} v{row['strategy_version']}",
-        "request_id": use.request_id,
-        "summary": use.summary,
-        "citations": [citation.model_dump(mode="json") for citation in use.citations],
-        "checks": [check.model_dump(mode="json") for check in use.checks],
-    }
-    return Paper(
-        id=str(uuid.uuid5(_PAPERS, use.decision_id)),
-        kind=PaperKind.MEMORY_USE,
-        title="Memory use: cited decision",
-        text=json.dumps(content, ensure_ascii=False, indent=1),
-    )

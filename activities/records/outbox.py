@@ -15,16 +15,18 @@ from contracts import limits
 from contracts.labels import Collection
 from contracts.outbox import EventKind, OutboxEvent, Topic, Watermark
 
+# The application role adds events and can't read any: a named conflict target would need to.
 _ADD = text("""
 INSERT INTO outbox (event_id, topic, kind, key, payload)
 VALUES (:event_id, :topic, :kind, :key, CAST(:payload AS jsonb))
-ON CONFLICT (event_id) DO NOTHING
+ON CONFLICT DO NOTHING
 """)
 
-# Lifecycle events wait for the undelivered ones before them of the same key. Index events don't: the projector
-# reads the present state of the key, so one projection serves them all, but only one runner may hold a key.
+# Lifecycle events wait for the undelivered ones before them of the same key, unless those were set aside: a broken
+# event must not hold back a retirement (R10). Index events don't wait: the projector reads the present state of the
+# key, so one projection serves them all, but only one runner may hold a key.
 _TURN = {
-    Topic.LIFECYCLE: "p.position < o.position",
+    Topic.LIFECYCLE: "p.position < o.position AND p.dead_at IS NULL",
     Topic.INDEX: "p.claimed_until > clock_timestamp() AND p.position <> o.position",
 }
 _CLAIM = """
@@ -50,7 +52,8 @@ _POSTPONE = text("""
 UPDATE outbox
    SET claimed_until = NULL, outcome = :error,
        available_at = clock_timestamp() + make_interval(secs => least(60, 0.5 * power(2, least(attempts, 10) - 1))),
-       dead_at = CASE WHEN attempts >= :attempts_at_most THEN clock_timestamp() END
+       failures = failures + CAST(:counts AS integer),
+       dead_at = CASE WHEN :counts = 1 AND failures + 1 >= :failures_at_most THEN clock_timestamp() END
  WHERE position = :position AND attempts = :attempts AND delivered_at IS NULL
 RETURNING dead_at IS NOT NULL AS dead
 """)
@@ -107,9 +110,6 @@ async def read_watermarks(connection: AsyncConnection) -> list[Watermark]:
     """Return how far each index has come, in the order of `Collection`."""
     rows = {row["collection"]: row for row in (await connection.execute(_WATERMARKS)).mappings()}
     return [Watermark.model_validate(dict(rows[collection])) for collection in Collection]
-
-
-_NEVER = 2**31 - 1
 
 
 class OutboxTable:
@@ -181,9 +181,9 @@ class OutboxTable:
     async def refused(self, event: OutboxEvent, error_type: str) -> None:
         """See `contracts.ports.Outbox.refused`."""
         async with self._database.as_system() as connection:
-            await self._mark(connection, [event], f"refused: {error_type}")
+            held = await self._mark(connection, [event], f"refused: {error_type}")
             command_id = event.payload.get("command_id")
-            if command_id is not None:
+            if held and command_id is not None:
                 await connection.execute(_REFUSE_COMMAND, {"command_id": command_id, "error": error_type})
 
     async def postponed(self, event: OutboxEvent, error: str, *, may_die: bool) -> bool:
@@ -192,7 +192,8 @@ class OutboxTable:
             "position": event.position,
             "attempts": event.attempts,
             "error": error[:500],
-            "attempts_at_most": limits.OUTBOX_ATTEMPTS if may_die else _NEVER,
+            "counts": int(may_die),
+            "failures_at_most": limits.OUTBOX_ATTEMPTS,
         }
         async with self._database.as_system() as connection:
             return bool((await connection.execute(_POSTPONE, values)).scalar_one_or_none())
@@ -204,8 +205,11 @@ class OutboxTable:
             self._listener = await psycopg.AsyncConnection.connect(url, autocommit=True)
             await self._listener.execute("LISTEN caselore_outbox")
             return  # something may have come before we listened
-        async for _ in self._listener.notifies(timeout=at_most.total_seconds(), stop_after=1):
-            pass
+        try:
+            async for _ in self._listener.notifies(timeout=at_most.total_seconds(), stop_after=1):
+                pass
+        except psycopg.OperationalError:
+            await self.close()  # the server went away: whoever waits looks at the outbox, and listens anew
 
     async def close(self) -> None:
         """Stop listening."""

@@ -7,14 +7,19 @@ from collections.abc import Sequence
 from sqlalchemy import RowMapping, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from activities.records.candidate_rows import ids_by_kind
 from activities.records.database import Database
 from activities.records.outbox import read_watermarks
-from activities.records.publication import announce
 from activities.records.rows import CASE, case_of
 from contracts.experience import Draft
-from contracts.labels import Collection
 from contracts.outbox import Watermark
-from contracts.projection import ProjectionSource, article_source, case_source, experience_source
+from contracts.projection import (
+    ProjectionSource,
+    article_source,
+    case_source,
+    collections_of,
+    experience_source,
+)
 
 _EXPERIENCES = text("""
 SELECT e.id::text AS id, e.tenant_id, r.number, r.digest, r.content, r.state
@@ -35,6 +40,15 @@ INSERT INTO projections (key, revision, content_hash, points) VALUES (:key, :rev
 ON CONFLICT (key) DO UPDATE SET revision = excluded.revision, content_hash = excluded.content_hash,
   points = excluded.points, projected_at = clock_timestamp()
 """)
+_ANNOUNCE = text("""
+INSERT INTO outbox (event_id, topic, kind, key, payload, available_at)
+SELECT gen_random_uuid(), 'index', 'project', key, '{}', CAST(:from AS timestamptz)
+  FROM unnest(CAST(:keys AS text[])) AS key
+""")
+_RELEASE = text("""
+UPDATE outbox SET available_at = clock_timestamp()
+ WHERE topic = 'index' AND delivered_at IS NULL AND available_at = 'infinity'
+""")
 _EVERY_KEY = text("""
 SELECT 'case/' || id::text AS key FROM cases
 UNION ALL SELECT 'experience/' || experience_id::text FROM revisions WHERE state = 'current'
@@ -42,11 +56,6 @@ UNION ALL SELECT 'article/' || article_id::text FROM article_revisions WHERE sta
 UNION SELECT key FROM projections
  ORDER BY key
 """)
-_WITHDRAWN = {
-    "case": (Collection.CASES,),
-    "experience": (Collection.ROUTING, Collection.DETAIL),
-    "article": (Collection.DETAIL,),
-}
 
 
 class ProjectionsTable:
@@ -57,10 +66,7 @@ class ProjectionsTable:
 
     async def desired(self, keys: Sequence[str]) -> list[ProjectionSource]:
         """See `contracts.ports.Projections.desired`."""
-        ids: dict[str, list[str]] = {"case": [], "experience": [], "article": []}
-        for key in keys:
-            kind, _, target = key.partition("/")
-            ids[kind].append(target)
+        ids = ids_by_kind(keys)
         async with self._database.as_system() as connection:
             found = {
                 source.key: source
@@ -77,11 +83,23 @@ class ProjectionsTable:
         async with self._database.as_system() as connection:
             return list((await connection.execute(_EVERY_KEY)).scalars())
 
-    async def announce(self, keys: Sequence[str]) -> None:
-        """Ask for a fresh projection of each key, through the outbox like any other."""
+    async def announce(self, keys: Sequence[str], *, held: bool = False) -> None:
+        """See `contracts.ports.Projections.announce`."""
+        if not keys:
+            return
         async with self._database.as_system() as connection:
-            for key in keys:
-                await announce(connection, key)
+            await connection.execute(_ANNOUNCE, {"keys": list(keys), "from": "infinity" if held else "-infinity"})
+
+    async def release(self) -> None:
+        """See `contracts.ports.Projections.release`."""
+        async with self._database.as_system() as connection:
+            await connection.execute(_RELEASE)
+
+    async def recorded(self) -> dict[str, tuple[int, str]]:
+        """See `contracts.ports.Projections.recorded`."""
+        async with self._database.as_system() as connection:
+            rows = await connection.execute(text("SELECT key, revision, content_hash FROM projections"))
+            return {key: (revision, content_hash) for key, revision, content_hash in rows.all()}
 
     async def record(self, sources: Sequence[ProjectionSource]) -> None:
         """See `contracts.ports.Projections.record`."""
@@ -145,4 +163,4 @@ async def _articles(connection: AsyncConnection, ids: Sequence[str]) -> list[Pro
 
 def _gone(key: str) -> ProjectionSource:
     """Return the wish for nothing: the record no longer knows the key."""
-    return ProjectionSource(key, _WITHDRAWN[key.partition("/")[0]], (), 0, "")
+    return ProjectionSource(key, collections_of(key), (), 0, "")

@@ -6,13 +6,8 @@ last: the state and its announcement commit together or not at all.
 
 from __future__ import annotations
 
-import uuid
-
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
-
-from activities.records.outbox import add_event
-from contracts.outbox import EventKind, Topic
 
 _END_CURRENT = text("""
 UPDATE revisions SET state = :state, ended_at = clock_timestamp()
@@ -22,13 +17,18 @@ _PUBLISH = text("""
 UPDATE revisions SET state = 'current', published_at = clock_timestamp()
  WHERE experience_id = CAST(:experience_id AS uuid) AND number = :number AND state = 'draft' AND digest = :digest
 """)
-_REJECT_DRAFT = text("""
-UPDATE revisions SET state = 'rejected'
+_CLOSE_DRAFT = text("""
+UPDATE revisions SET state = :state
  WHERE experience_id = CAST(:experience_id AS uuid) AND state = 'draft'
 """)
 _SUSPENSION = text("""
 UPDATE revisions SET state = :to
  WHERE experience_id = CAST(:experience_id AS uuid) AND state = :from
+""")
+_ANNOUNCE = text("""
+INSERT INTO outbox (event_id, topic, kind, key, payload)
+SELECT gen_random_uuid(), 'index', 'project', key, '{}' FROM unnest(CAST(:keys AS text[])) WITH ORDINALITY AS k (key, n)
+ ORDER BY n
 """)
 
 
@@ -46,12 +46,12 @@ async def publish(connection: AsyncConnection, experience_id: str, number: int, 
 async def end_current(connection: AsyncConnection, experience_id: str, state: str) -> None:
     """Take the current revision out of retrieval as `retired` or `superseded`, with any running draft."""
     await connection.execute(_END_CURRENT, {"experience_id": experience_id, "state": state})
-    await reject_draft(connection, experience_id)
+    await close_draft(connection, experience_id, "rejected")
 
 
-async def reject_draft(connection: AsyncConnection, experience_id: str) -> None:
-    """Label the open draft as rejected."""
-    await connection.execute(_REJECT_DRAFT, {"experience_id": experience_id})
+async def close_draft(connection: AsyncConnection, experience_id: str, state: str) -> None:
+    """Label the open draft as `returned` or `rejected`; its text takes no further part."""
+    await connection.execute(_CLOSE_DRAFT, {"experience_id": experience_id, "state": state})
 
 
 async def suspend(connection: AsyncConnection, experience_id: str, *, suspended: bool) -> None:
@@ -60,6 +60,6 @@ async def suspend(connection: AsyncConnection, experience_id: str, *, suspended:
     await connection.execute(_SUSPENSION, {"experience_id": experience_id, "from": before, "to": after})
 
 
-async def announce(connection: AsyncConnection, key: str) -> None:
-    """Add the event that makes the projector read `key` again."""
-    await add_event(connection, Topic.INDEX, EventKind.PROJECT, key, {}, event_id=str(uuid.uuid4()))
+async def announce(connection: AsyncConnection, *keys: str) -> None:
+    """Add the events that make the projector read `keys` again, in one statement: other writers wait for it."""
+    await connection.execute(_ANNOUNCE, {"keys": list(keys)})

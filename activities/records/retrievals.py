@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import RowMapping, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from activities.records.candidate_rows import resolve
+from activities.records.candidate_rows import ids_by_kind, resolve
 from activities.records.database import Database
 from activities.records.outbox import read_watermarks
 from contracts.candidates import CanonicalLookup, Found, Resolution, RetrievalTask
@@ -30,46 +30,59 @@ SELECT q.principal_id, q.request, q.answer, v.definition, p.id AS profile_id, p.
  WHERE q.id = CAST(:id AS uuid)
 """)
 _SCOPE = text("""
-SELECT tenant_id, case_id::text AS case_id FROM grants
- WHERE principal_id = :principal AND (expires_at IS NULL OR expires_at > now())
+SELECT g.tenant_id, g.case_id::text AS case_id FROM grants g JOIN principals p ON p.id = g.principal_id AND p.active
+ WHERE g.principal_id = :principal AND (g.expires_at IS NULL OR g.expires_at > now())
 """)
 _ORIGIN = text("""
-SELECT c.id::text AS id, c.revision FROM cases c JOIN origins o ON o.id = c.origin_id
+SELECT 'case/' || c.id::text FROM cases c JOIN origins o ON o.id = c.origin_id
  WHERE o.source = :source AND o.external_id = :external_id
    AND (CAST(:tenant AS text) IS NULL OR c.tenant_id = :tenant)
  ORDER BY c.opened_at DESC, c.id LIMIT :limit
 """)
-_OBJECTS = text("""
-SELECT c.id::text AS id, c.revision FROM cases c
- WHERE c.object_refs && CAST(:refs AS text[]) AND (CAST(:tenant AS text) IS NULL OR c.tenant_id = :tenant)
+# Row-level security keeps array and text search from using their indexes (their operators may leak), so such a
+# search runs as the system inside the caller's derived scope, and what it finds is read again as the caller.
+_IN_SCOPE = "(c.tenant_id = ANY (CAST(:tenants AS text[])) OR c.id = ANY (CAST(:cases AS uuid[])))"
+_OBJECTS = text(f"""
+SELECT 'case/' || c.id::text FROM cases c
+ WHERE c.object_refs && CAST(:refs AS text[]) AND {_IN_SCOPE}
  ORDER BY c.opened_at DESC, c.id LIMIT :limit
 """)
+_SEEN = text("""
+SELECT 'case/' || c.id::text AS target, c.revision FROM cases c WHERE c.id = ANY (CAST(:case AS uuid[]))
+UNION ALL
+SELECT 'experience/' || r.experience_id::text, r.number FROM revisions r
+ WHERE r.experience_id = ANY (CAST(:experience AS uuid[])) AND r.state = 'current'
+UNION ALL
+SELECT 'article/' || r.article_id::text, r.number FROM article_revisions r
+ WHERE r.article_id = ANY (CAST(:article AS uuid[])) AND r.state = 'current'
+""")
 # Any word may match; rank decides. plainto_tsquery joins by AND, so its operators are turned into OR.
-_QUERY = "replace(plainto_tsquery('simple', :text)::text, '&', '|')::tsquery"
+_QUERY = "(SELECT CAST(replace(CAST(plainto_tsquery('simple', :text) AS text), ' & ', ' | ') AS tsquery) AS q) AS asked"
 _PENDING = """
- AND {key} IN (SELECT key FROM outbox WHERE topic = 'index' AND delivered_at IS NULL)
+ AND {id} IN (SELECT CAST(split_part(key, '/', 2) AS uuid) FROM outbox
+               WHERE topic = 'index' AND delivered_at IS NULL AND source = '{source}')
 """
 _CANONICAL = {
     CandidateKind.EXPERIENCE: f"""
-SELECT 'experience/' || r.experience_id::text AS target, r.number AS revision, ts_rank_cd(r.search, q) AS rank
-  FROM revisions r, {_QUERY} q
+SELECT 'experience/' || r.experience_id::text AS target, ts_rank_cd(r.search, q) AS rank
+  FROM revisions r, {_QUERY}
  WHERE r.state = 'current' AND r.search @@ q
    AND (cardinality(CAST(:domains AS text[])) = 0 OR r.domain_id = ANY (CAST(:domains AS text[])))
    AND r.outcome = ANY (CAST(:outcomes AS text[])) {{pending}}""",
     CandidateKind.CASE: f"""
-SELECT 'case/' || c.id::text AS target, c.revision, ts_rank_cd(c.search, q) AS rank
-  FROM cases c, {_QUERY} q
- WHERE c.search @@ q AND (CAST(:tenant AS text) IS NULL OR c.tenant_id = :tenant) {{pending}}""",
+SELECT 'case/' || c.id::text AS target, ts_rank_cd(c.search, q) AS rank
+  FROM cases c, {_QUERY}
+ WHERE c.search @@ q AND {_IN_SCOPE} {{pending}}""",
     CandidateKind.ARTICLE: f"""
-SELECT 'article/' || r.article_id::text AS target, r.number AS revision, ts_rank_cd(r.search, q) AS rank
-  FROM article_revisions r JOIN articles a ON a.id = r.article_id, {_QUERY} q
+SELECT 'article/' || r.article_id::text AS target, ts_rank_cd(r.search, q) AS rank
+  FROM article_revisions r JOIN articles a ON a.id = r.article_id, {_QUERY}
  WHERE r.state = 'current' AND r.search @@ q
    AND (cardinality(CAST(:domains AS text[])) = 0 OR a.domain_id = ANY (CAST(:domains AS text[]))) {{pending}}""",
 }
-_KEY = {
-    CandidateKind.EXPERIENCE: "'experience/' || r.experience_id::text",
-    CandidateKind.CASE: "'case/' || c.id::text",
-    CandidateKind.ARTICLE: "'article/' || r.article_id::text",
+_ID = {
+    CandidateKind.EXPERIENCE: "r.experience_id",
+    CandidateKind.CASE: "c.id",
+    CandidateKind.ARTICLE: "r.article_id",
 }
 _SAVE = text("""
 UPDATE retrieval_requests SET answer = CAST(:answer AS jsonb), abstained = :abstained, answered_at = :answered_at
@@ -113,38 +126,44 @@ class RetrievalsTable:
     async def registry(self, task: RetrievalTask, limit: int) -> list[Found]:
         """See `contracts.ports.RetrievalRecords.registry`."""
         request = task.request
-        values: dict[str, Any] = {"tenant": request.tenant_id, "limit": limit}
-        found: dict[str, Found] = {}
+        same: list[str] = []
+        related: list[str] = []
+        most = limit + 1  # the case that the work is for is found, too, and is not news
+        if request.object_refs:
+            values = {**_scope_values(task.scope), "refs": list(request.object_refs), "limit": most}
+            async with self._database.as_system() as connection:
+                related = list((await connection.execute(_OBJECTS, values)).scalars())
         async with self._database.as_principal(task.principal_id) as connection:
             if request.origin is not None:
-                rows = await connection.execute(_ORIGIN, {**values, **request.origin.model_dump()})
-                _collect(found, rows.mappings().all(), "origin")
-            if request.object_refs:
-                rows = await connection.execute(_OBJECTS, {**values, "refs": list(request.object_refs)})
-                _collect(found, rows.mappings().all(), "object_refs")
-        found.pop(f"case/{request.case_id}", None)  # the case that the work is for is not news
-        return list(found.values())[:limit]
+                values = {**request.origin.model_dump(), "tenant": request.tenant_id, "limit": most}
+                same = list((await connection.execute(_ORIGIN, values)).scalars())
+            seen = await _seen(connection, [*same, *related])
+        fields = {
+            target: tuple(field for field, hits in (("origin", same), ("object_refs", related)) if target in hits)
+            for target in (*same, *related)
+            if target in seen and target != f"case/{request.case_id}"
+        }
+        return [Found(target, seen[target], matched) for target, matched in fields.items()][:limit]
 
     async def canonical(self, task: RetrievalTask, lookup: CanonicalLookup) -> list[Found]:
         """See `contracts.ports.RetrievalRecords.canonical`."""
         parts = [
-            _CANONICAL[kind].format(pending=_PENDING.format(key=_KEY[kind]) if lookup.pending_only else "")
+            _CANONICAL[kind].format(pending=_PENDING.format(id=_ID[kind], source=kind) if lookup.pending_only else "")
             for kind in lookup.kinds
         ]
-        sql = text(
-            f"SELECT target, revision FROM ({' UNION ALL '.join(parts)}) AS found"
-            " ORDER BY rank DESC, target LIMIT :limit"
-        )
+        sql = text(f"SELECT target FROM ({' UNION ALL '.join(parts)}) AS found ORDER BY rank DESC, target LIMIT :limit")
         values = {
             "text": lookup.text,
             "domains": list(lookup.domains),
             "outcomes": list(lookup.outcomes),
-            "tenant": task.request.tenant_id,
             "limit": lookup.limit,
+            **_scope_values(task.scope),
         }
+        async with self._database.as_system() as connection:
+            targets = list((await connection.execute(sql, values)).scalars())
         async with self._database.as_principal(task.principal_id) as connection:
-            rows = (await connection.execute(sql, values)).mappings().all()
-        return [Found(row["target"], row["revision"], ("text",)) for row in rows]
+            seen = await _seen(connection, targets)
+        return [Found(target, seen[target], ("text",)) for target in targets if target in seen]
 
     async def resolve(self, task: RetrievalTask, targets: Sequence[str]) -> Resolution:
         """See `contracts.ports.RetrievalRecords.resolve`."""
@@ -156,7 +175,7 @@ class RetrievalsTable:
 
     async def _explain(self, task: RetrievalTask, unseen: Sequence[str]) -> tuple[frozenset[str], frozenset[str]]:
         """Tell what the caller can't see apart: no longer current, or outside its grants in its own tenants (R21)."""
-        cases = [target.partition("/")[2] for target in unseen if target.startswith("case/")]
+        cases = ids_by_kind(unseen)[CandidateKind.CASE]
         withdrawn = frozenset(target for target in unseen if not target.startswith("case/"))
         if not cases:
             return withdrawn, frozenset()
@@ -164,7 +183,8 @@ class RetrievalsTable:
             rows = await connection.execute(
                 text(
                     "SELECT c.id::text FROM cases c WHERE c.id = ANY (CAST(:ids AS uuid[]))"
-                    " AND c.tenant_id IN (SELECT tenant_id FROM grants WHERE principal_id = :who)"
+                    " AND c.tenant_id IN (SELECT tenant_id FROM grants WHERE principal_id = :who"
+                    " AND (expires_at IS NULL OR expires_at > now()))"
                 ),
                 {"ids": cases, "who": task.principal_id},
             )
@@ -207,11 +227,16 @@ class RetrievalsTable:
             return answer
 
 
-def _collect(found: dict[str, Found], rows: Sequence[RowMapping], field: str) -> None:
-    for row in rows:
-        target = f"case/{row['id']}"
-        earlier = found.get(target)
-        found[target] = Found(target, row["revision"], (*(earlier.fields if earlier else ()), field))
+def _scope_values(scope: Scope) -> dict[str, Any]:
+    return {"tenants": sorted(scope.tenants), "cases": sorted(scope.cases)}
+
+
+async def _seen(connection: AsyncConnection, targets: Sequence[str]) -> dict[str, int]:
+    """Return the revision of each current target that the transaction's principal may see."""
+    if not targets:
+        return {}
+    rows = await connection.execute(_SEEN, ids_by_kind(targets))
+    return {row["target"]: row["revision"] for row in rows.mappings()}
 
 
 def _profile(row: RowMapping) -> Profile:

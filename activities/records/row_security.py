@@ -36,12 +36,23 @@ _TENANT = "tenant_id IN (SELECT app_tenants())"
 _CASE = f"({_TENANT} OR case_id IN (SELECT app_cases()))"
 _EXPERIENCE = "EXISTS (SELECT 1 FROM experiences e WHERE e.id = experience_id)"
 _RETRIEVAL = "EXISTS (SELECT 1 FROM retrieval_requests r WHERE r.id = request_id)"
+_OWN_RETRIEVAL = (
+    "EXISTS (SELECT 1 FROM retrieval_requests r WHERE r.id = request_id AND r.principal_id = (SELECT app_principal()))"
+)
+_MY_PROPOSAL = (
+    "EXISTS (SELECT 1 FROM experiences e WHERE e.id = experience_id AND e.proposer_id = (SELECT app_principal()))"
+)
+# An answer may have been given under grants that its reader doesn't hold, or no longer holds (R4, R21).
+_SOURCE = (
+    "(candidate ->> 'source_case' IS NULL"
+    " OR EXISTS (SELECT 1 FROM cases c WHERE c.id = CAST(candidate ->> 'source_case' AS uuid)))"
+)
 _USE = "EXISTS (SELECT 1 FROM memory_uses u WHERE u.decision_id = {table}.decision_id)"
 
 READ: dict[str, str] = {
     "tenants": "id IN (SELECT app_tenants()) OR id IN (SELECT tenant_id FROM grants)",
-    "principals": "id = NULLIF(current_setting('caselore.principal', true), '')",
-    "grants": "principal_id = NULLIF(current_setting('caselore.principal', true), '')",
+    "principals": "id = NULLIF(current_setting('caselore.principal', true), '') AND active",
+    "grants": f"{_OWN} AND (expires_at IS NULL OR expires_at > now())",
     "domains": _KNOWN,
     "domain_roles": _OWN,
     "origins": f"{_TENANT} OR EXISTS (SELECT 1 FROM cases c WHERE c.origin_id = origins.id)",
@@ -64,7 +75,7 @@ READ: dict[str, str] = {
     "profiles": _KNOWN,
     "profile_members": _OWN,
     "retrieval_requests": f"{_OWN} OR {_CASE}",
-    "retrieval_candidates": _RETRIEVAL,
+    "retrieval_candidates": f"{_RETRIEVAL} AND {_SOURCE}",
     "retrieval_reads": _RETRIEVAL,
     "memory_uses": _RETRIEVAL,
     "retrieval_verdicts": _USE.format(table="retrieval_verdicts"),
@@ -85,11 +96,11 @@ WRITE: dict[str, str] = {
     "case_papers": f"{_CASE} AND {_BY_ME.format('author_id')}",
     "case_results": f"{_CASE} AND {_BY_ME.format('recorded_by')}",
     "experiences": f"{_CASE} AND {_BY_ME.format('proposer_id')} AND stage = 'curator_review'",
-    "revisions": f"state = 'draft' AND {_BY_ME.format('author_id')}",
-    "commands": f"state = 'pending' AND {_BY_ME.format('issued_by')}",
-    "transitions": f"event = 'propose' AND {_BY_ME.format('actor_id')}",
-    "retrieval_requests": f"{_OWN} AND (case_id IS NULL OR {_CASE})",
-    "retrieval_reads": _RETRIEVAL,
+    "revisions": f"number = 1 AND state = 'draft' AND {_BY_ME.format('author_id')} AND {_MY_PROPOSAL}",
+    "commands": f"state = 'pending' AND {_BY_ME.format('issued_by')} AND {_EXPERIENCE}",
+    "transitions": f"seq = 1 AND event = 'propose' AND {_BY_ME.format('actor_id')} AND {_MY_PROPOSAL}",
+    "retrieval_requests": f"{_OWN} AND answer IS NULL AND (case_id IS NULL OR {_CASE})",
+    "retrieval_reads": _OWN_RETRIEVAL,
     "memory_uses": f"{_RETRIEVAL} AND {_BY_ME.format('decided_by')}",
     "retrieval_verdicts": _USE.format(table="retrieval_verdicts"),
     "fresh_checks": _USE.format(table="fresh_checks"),
@@ -106,7 +117,10 @@ CHANGE: dict[str, tuple[str, ...]] = {
     "case_links": ("removed_by", "removed_at"),
     "fresh_checks": ("outcome", "note", "settled_at"),
 }  # fmt: skip
-"""Columns that the application role may change, in rows that it may read and write."""
+"""Columns that the application role may change, in rows that it may read."""
+
+CHANGED: dict[str, str] = {"case_links": f"{_TENANT} AND {_BY_ME.format('removed_by')}"}
+"""What a row must be after a change; as it must be to be read, unless told here."""
 
 
 def statements(tables: list[str]) -> list[str]:
@@ -136,6 +150,6 @@ def statements(tables: list[str]) -> list[str]:
             sql.append(f"GRANT UPDATE ({', '.join(CHANGE[table])}) ON {table} TO {APP}")
             sql.append(
                 f"CREATE POLICY app_change ON {table} FOR UPDATE TO {APP} USING ({READ[table]})"
-                f" WITH CHECK ({READ[table]})"
+                f" WITH CHECK ({CHANGED.get(table, READ[table])})"
             )
     return sql

@@ -47,7 +47,7 @@ experiences = Table(
     Column("revision", Integer, nullable=False, comment="Number of the newest draft"),
     Column("current_revision", Integer, comment="The published one, also while suspended"),
     Column("suspended", Boolean, nullable=False, server_default=text("false")),
-    reference("superseded_by", "experiences.id", nullable=True),
+    reference("superseded_by", "experiences.id", nullable=True, index=True),
     moment("stage_since"),
     moment("due_at", nullable=True),
     Column("reminded", Boolean, nullable=False, server_default=text("false")),
@@ -60,12 +60,15 @@ experiences = Table(
         ["case_results.id", "case_results.case_id", "case_results.tenant_id", "case_results.outcome"],
     ),
     ForeignKeyConstraint(["id", "current_revision"], ["revisions.experience_id", "revisions.number"], use_alter=True),
+    UniqueConstraint("id", "outcome"),
     CheckConstraint("superseded_by <> id", name="not_itself"),
+    CheckConstraint("NOT suspended OR current_revision IS NOT NULL", name="suspended"),
     CheckConstraint("(stage = 'superseded') = (superseded_by IS NOT NULL)", name="superseded"),
     Index("ix_experiences_domain_id_stage_due_at", "domain_id", "stage", "due_at"),
 )
 
-REVISION_STATES = ("draft", "current", "suspended", "rejected", "corrected", "superseded", "retired")
+REVISION_STATES = ("draft", "returned", "rejected", "current", "suspended", "corrected", "superseded", "retired")
+UNPUBLISHED = ("draft", "returned", "rejected")
 
 revisions = Table(
     "revisions",
@@ -86,9 +89,15 @@ revisions = Table(
     moment("published_at", nullable=True),
     moment("ended_at", nullable=True),
     text_column("searchable", comment="The approved words that full text looks through"),
-    Column("search", TSVECTOR, Computed("to_tsvector('simple', title || ' ' || searchable)", persisted=True)),
+    Column(
+        "search", TSVECTOR, Computed("to_tsvector('simple', title || ' ' || left(searchable, 100000))", persisted=True)
+    ),
     UniqueConstraint("experience_id", "number", "author_id"),
-    CheckConstraint("(state IN ('draft', 'rejected')) = (published_at IS NULL)", name="published"),
+    CheckConstraint(f"(state IN {UNPUBLISHED}) = (published_at IS NULL)", name="published"),
+    # Every revision keeps the outcome of the case result (R5).
+    ForeignKeyConstraint(["experience_id", "outcome"], ["experiences.id", "experiences.outcome"]),
+    # One open draft per experience.
+    Index("uq_revisions_draft", "experience_id", unique=True, postgresql_where=text("state = 'draft'")),
     Index("ix_revisions_search", "search", postgresql_using="gin", postgresql_where=text("state = 'current'")),
     # One current revision per experience (R8).
     Index(

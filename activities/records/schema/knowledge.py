@@ -45,7 +45,7 @@ article_revisions = Table(
     key_reference("author_id", "principals.id"),
     moment("created_at", default=True),
     moment("published_at", nullable=True),
-    Column("search", TSVECTOR, Computed("to_tsvector('simple', title || ' ' || body)", persisted=True)),
+    Column("search", TSVECTOR, Computed("to_tsvector('simple', title || ' ' || left(body, 100000))", persisted=True)),
     CheckConstraint("(state = 'draft') = (published_at IS NULL)", name="published"),
     Index("ix_article_revisions_search", "search", postgresql_using="gin"),
     # Exactly one canonical owned revision (spec section 4).

@@ -24,7 +24,8 @@ outbox = Table(
     Column("payload", JSONB, nullable=False, comment="Ids and labels only (R11)"),
     moment("created_at", default=True),
     moment("available_at", default=True),
-    Column("attempts", Integer, nullable=False, server_default="0"),
+    Column("attempts", Integer, nullable=False, server_default="0", comment="Leases so far; fences late holders"),
+    Column("failures", Integer, nullable=False, server_default="0", comment="Of the event, not of a service"),
     moment("claimed_until", nullable=True),
     moment("delivered_at", nullable=True),
     text_column("outcome"),
@@ -32,7 +33,7 @@ outbox = Table(
     UniqueConstraint("event_id"),
     Index("ix_outbox_pending", "topic", "position", postgresql_where=text("delivered_at IS NULL")),
     Index("ix_outbox_pending_key", "key", "topic", "position", postgresql_where=text("delivered_at IS NULL")),
-    Index("ix_outbox_topic_source_position", "topic", "source", "position"),
+    Index("ix_outbox_topic_position", "topic", "position"),
 )
 
 projections = Table(

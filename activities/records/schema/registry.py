@@ -92,6 +92,7 @@ origins = Table(
     Column("source", Text, nullable=False),
     Column("external_id", Text, nullable=False),
     UniqueConstraint("tenant_id", "source", "external_id"),
+    Index("ix_origins_external_id_source", "external_id", "source"),
     UniqueConstraint("id", "tenant_id"),
 )
 
@@ -142,6 +143,7 @@ arrivals = Table(
     moment("received_at"),
     text_column("subject"),
     text_column("body"),
+    Column("facts", JSONB(none_as_null=True), comment="contracts.cases.CaseFacts, as delivered"),
     Column("redeliveries", Integer, nullable=False, server_default="0"),
     UniqueConstraint("origin_id", "source_revision", "digest"),
     UniqueConstraint("origin_id", "source_revision", "content_version"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import (
     Boolean,
+    CheckConstraint,
     Column,
     ForeignKeyConstraint,
     Index,
@@ -46,6 +47,8 @@ retrieval_requests = Table(
         ["strategy_id", "strategy_version"], ["strategy_versions.strategy_id", "strategy_versions.version"]
     ),
     ForeignKeyConstraint(["case_id", "tenant_id"], ["cases.id", "cases.tenant_id"]),
+    CheckConstraint("(case_id IS NULL) = (tenant_id IS NULL)", name="tenant_of_the_case"),
+    CheckConstraint("(answer IS NULL) = (answered_at IS NULL)", name="answered"),
     Index("ix_retrieval_requests_principal_id_requested_at", "principal_id", "requested_at"),
 )
 

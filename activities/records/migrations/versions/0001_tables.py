@@ -38,7 +38,20 @@ def upgrade() -> None:
         sa.Column(
             "available_at", sa.DateTime(timezone=True), server_default=sa.text("clock_timestamp()"), nullable=False
         ),
-        sa.Column("attempts", sa.Integer(), server_default="0", nullable=False),
+        sa.Column(
+            "attempts",
+            sa.Integer(),
+            server_default="0",
+            nullable=False,
+            comment="Leases so far; fences late holders",
+        ),
+        sa.Column(
+            "failures",
+            sa.Integer(),
+            server_default="0",
+            nullable=False,
+            comment="Of the event, not of a service",
+        ),
         sa.Column("claimed_until", sa.DateTime(timezone=True), nullable=True),
         sa.Column("delivered_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("outcome", sa.Text(), server_default="", nullable=False),
@@ -62,7 +75,7 @@ def upgrade() -> None:
         unique=False,
         postgresql_where=sa.text("delivered_at IS NULL"),
     )
-    op.create_index("ix_outbox_topic_source_position", "outbox", ["topic", "source", "position"], unique=False)
+    op.create_index("ix_outbox_topic_position", "outbox", ["topic", "position"], unique=False)
     op.create_table(
         "principals",
         sa.Column("id", sa.Text(), nullable=False),
@@ -184,6 +197,7 @@ def upgrade() -> None:
         sa.UniqueConstraint("id", "tenant_id", name=op.f("uq_origins_id_tenant_id")),
         sa.UniqueConstraint("tenant_id", "source", "external_id", name=op.f("uq_origins_tenant_id_source_external_id")),
     )
+    op.create_index("ix_origins_external_id_source", "origins", ["external_id", "source"], unique=False)
     op.create_table(
         "strategy_versions",
         sa.Column("strategy_id", sa.Text(), nullable=False),
@@ -219,7 +233,7 @@ def upgrade() -> None:
         sa.Column(
             "search",
             postgresql.TSVECTOR(),
-            sa.Computed("to_tsvector('simple', title || ' ' || body)", persisted=True),
+            sa.Computed("to_tsvector('simple', title || ' ' || left(body, 100000))", persisted=True),
             nullable=True,
         ),
         sa.CheckConstraint("(state = 'draft') = (published_at IS NULL)", name=op.f("ck_article_revisions_published")),
@@ -312,6 +326,12 @@ def upgrade() -> None:
         sa.Column("received_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("subject", sa.Text(), server_default="", nullable=False),
         sa.Column("body", sa.Text(), server_default="", nullable=False),
+        sa.Column(
+            "facts",
+            postgresql.JSONB(none_as_null=True, astext_type=sa.Text()),
+            nullable=True,
+            comment="contracts.cases.CaseFacts, as delivered",
+        ),
         sa.Column("redeliveries", sa.Integer(), server_default="0", nullable=False),
         sa.CheckConstraint(
             "disposition IN ('opened', 'attached', 'conflict', 'late')", name=op.f("ck_arrivals_disposition")
@@ -463,6 +483,10 @@ def upgrade() -> None:
             name=op.f("fk_retrieval_requests_strategy_id_strategy_version"),
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_retrieval_requests")),
+        sa.CheckConstraint(
+            "(case_id IS NULL) = (tenant_id IS NULL)", name=op.f("ck_retrieval_requests_tenant_of_the_case")
+        ),
+        sa.CheckConstraint("(answer IS NULL) = (answered_at IS NULL)", name=op.f("ck_retrieval_requests_answered")),
     )
     op.create_index(op.f("ix_retrieval_requests_case_id"), "retrieval_requests", ["case_id"], unique=False)
     op.create_index(
@@ -590,6 +614,8 @@ def upgrade() -> None:
             name=op.f("ck_experiences_stage"),
         ),
         sa.CheckConstraint("superseded_by <> id", name=op.f("ck_experiences_not_itself")),
+        sa.CheckConstraint("NOT suspended OR current_revision IS NOT NULL", name=op.f("ck_experiences_suspended")),
+        sa.UniqueConstraint("id", "outcome", name=op.f("uq_experiences_id_outcome")),
         sa.ForeignKeyConstraint(["domain_id"], ["domains.id"], name=op.f("fk_experiences_domain_id")),
         sa.ForeignKeyConstraint(["proposer_id"], ["principals.id"], name=op.f("fk_experiences_proposer_id")),
         sa.ForeignKeyConstraint(
@@ -601,6 +627,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_experiences")),
     )
     op.create_index(op.f("ix_experiences_case_id"), "experiences", ["case_id"], unique=False)
+    op.create_index(op.f("ix_experiences_superseded_by"), "experiences", ["superseded_by"], unique=False)
     op.create_index(
         "ix_experiences_domain_id_stage_due_at", "experiences", ["domain_id", "stage", "due_at"], unique=False
     )
@@ -708,11 +735,11 @@ def upgrade() -> None:
         sa.Column(
             "search",
             postgresql.TSVECTOR(),
-            sa.Computed("to_tsvector('simple', title || ' ' || searchable)", persisted=True),
+            sa.Computed("to_tsvector('simple', title || ' ' || left(searchable, 100000))", persisted=True),
             nullable=True,
         ),
         sa.CheckConstraint(
-            "(state IN ('draft', 'rejected')) = (published_at IS NULL)", name=op.f("ck_revisions_published")
+            "(state IN ('draft', 'returned', 'rejected')) = (published_at IS NULL)", name=op.f("ck_revisions_published")
         ),
         sa.CheckConstraint(
             "outcome IN ('succeeded', 'failed', 'rejected_route', 'unverified')", name=op.f("ck_revisions_outcome")
@@ -721,12 +748,17 @@ def upgrade() -> None:
             "proof_level IN ('none', 'reported', 'executed', 'verified')", name=op.f("ck_revisions_proof_level")
         ),
         sa.CheckConstraint(
-            "state IN ('draft', 'current', 'suspended', 'rejected', 'corrected', 'superseded', 'retired')",
+            "state IN ('draft', 'returned', 'rejected', 'current', 'suspended', 'corrected', 'superseded', 'retired')",
             name=op.f("ck_revisions_state"),
         ),
         sa.ForeignKeyConstraint(["author_id"], ["principals.id"], name=op.f("fk_revisions_author_id")),
         sa.ForeignKeyConstraint(["domain_id"], ["domains.id"], name=op.f("fk_revisions_domain_id")),
         sa.ForeignKeyConstraint(["experience_id"], ["experiences.id"], name=op.f("fk_revisions_experience_id")),
+        sa.ForeignKeyConstraint(
+            ["experience_id", "outcome"],
+            ["experiences.id", "experiences.outcome"],
+            name=op.f("fk_revisions_experience_id_outcome"),
+        ),
         sa.PrimaryKeyConstraint("experience_id", "number", name=op.f("pk_revisions")),
         sa.UniqueConstraint(
             "experience_id", "number", "author_id", name=op.f("uq_revisions_experience_id_number_author_id")
@@ -746,6 +778,13 @@ def upgrade() -> None:
         ["experience_id"],
         unique=True,
         postgresql_where=sa.text("state IN ('current', 'suspended')"),
+    )
+    op.create_index(
+        "uq_revisions_draft",
+        "revisions",
+        ["experience_id"],
+        unique=True,
+        postgresql_where=sa.text("state = 'draft'"),
     )
     op.create_table(
         "transitions",
@@ -822,6 +861,7 @@ def downgrade() -> None:
     op.drop_constraint("fk_grants_case_id_tenant_id", "grants")
     op.drop_table("review_decisions")
     op.drop_table("transitions")
+    op.drop_index("uq_revisions_draft", table_name="revisions", postgresql_where=sa.text("state = 'draft'"))
     op.drop_index(
         "uq_revisions_current", table_name="revisions", postgresql_where=sa.text("state IN ('current', 'suspended')")
     )
@@ -839,6 +879,7 @@ def downgrade() -> None:
     op.drop_table("retrieval_reads")
     op.drop_table("fresh_checks")
     op.drop_index("ix_experiences_domain_id_stage_due_at", table_name="experiences")
+    op.drop_index(op.f("ix_experiences_superseded_by"), table_name="experiences")
     op.drop_index(op.f("ix_experiences_case_id"), table_name="experiences")
     op.drop_table("experiences")
     op.drop_index("uq_retrieval_candidates_ref", table_name="retrieval_candidates")
@@ -870,6 +911,7 @@ def downgrade() -> None:
     op.drop_index("ix_article_revisions_search", table_name="article_revisions", postgresql_using="gin")
     op.drop_table("article_revisions")
     op.drop_table("strategy_versions")
+    op.drop_index("ix_origins_external_id_source", table_name="origins")
     op.drop_table("origins")
     op.drop_table("grants")
     op.drop_table("domain_roles")
@@ -880,7 +922,7 @@ def downgrade() -> None:
     op.drop_table("strategies")
     op.drop_table("projections")
     op.drop_table("principals")
-    op.drop_index("ix_outbox_topic_source_position", table_name="outbox")
+    op.drop_index("ix_outbox_topic_position", table_name="outbox")
     op.drop_index("ix_outbox_pending_key", table_name="outbox", postgresql_where=sa.text("delivered_at IS NULL"))
     op.drop_index("ix_outbox_pending", table_name="outbox", postgresql_where=sa.text("delivered_at IS NULL"))
     op.drop_table("outbox")

@@ -43,8 +43,10 @@ CREATE TRIGGER transitions_immutable BEFORE UPDATE OR DELETE ON transitions
   FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER revisions_immutable BEFORE UPDATE OF content, digest, title, searchable, outcome, proof_level,
   author_id, domain_id ON revisions FOR EACH ROW EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER strategies_immutable BEFORE UPDATE OF definition, digest ON strategy_versions
+CREATE TRIGGER strategies_immutable BEFORE UPDATE OF definition, digest, first_used_at ON strategy_versions
   FOR EACH ROW WHEN (OLD.first_used_at IS NOT NULL) EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER article_revisions_immutable BEFORE UPDATE OF content, digest, title, body, author_id
+  ON article_revisions FOR EACH ROW EXECUTE FUNCTION refuse_change();
 """
 
 

@@ -1,0 +1,1 @@
+"""The requirements from end to end: the whole product through its public path."""

@@ -1,0 +1,1 @@
+"""The way in: HTTP, its refusals and its typed client."""

@@ -1,0 +1,178 @@
+"""What the API says of itself: permissions, the OpenAPI document, its examples, and its health."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from fastapi.routing import APIRoute
+from pydantic import BaseModel
+
+from api import examples
+from api.app import ROUTERS, create_app
+from api.bodies import PapersToFile, PrincipalToAdd, Read, ResultToRecord, StateChange
+from api.documentation import PROBLEMS
+from api.permissions import PERMISSIONS, Permission, permission_of
+from api.problems import PROBLEM_TYPE, STATUSES, Problem, status_of
+from contracts.cases import Delivery
+from contracts.errors import CaseloreError, every_error
+from contracts.experience import Proposal
+from contracts.identity import Domain, Grant, Profile, RoleInDomain, Tenant
+from contracts.retrieval import CheckResult, MemoryUse, RetrievalRequest
+from contracts.review import ChangeCommand, ReviewDecision
+from tests.api.world import World, key_of
+
+METHODS = {"get", "put", "post", "delete", "patch", "head", "options"}
+
+
+def documented_routes(document: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
+    return {
+        (method.upper(), path): operation
+        for path, operations in document["paths"].items()
+        for method, operation in operations.items()
+        if method in METHODS
+    }
+
+
+def defined_routes() -> Iterator[tuple[str, str]]:
+    for router in ROUTERS:
+        for route in router.routes:
+            assert isinstance(route, APIRoute)
+            for method in sorted(route.methods or ()):
+                yield method, route.path
+
+
+def test_r4_the_permission_table_names_every_route_once(world: World) -> None:
+    defined = list(defined_routes())
+    assert sorted(defined) == sorted(set(defined)), "a route is defined twice"
+    assert set(defined) == set(PERMISSIONS)
+    assert set(documented_routes(world.app.openapi())) == set(PERMISSIONS)
+
+
+def test_r4_a_route_outside_the_table_cannot_be_made() -> None:
+    with pytest.raises(LookupError):
+        permission_of({"GET"}, "/v1/secrets")
+
+
+@pytest.mark.parametrize(("method", "path"), PERMISSIONS)
+async def test_r4_every_route_asks_for_what_the_table_says(world: World, method: str, path: str) -> None:
+    permission = PERMISSIONS[method, path]
+    path = path.replace("{", "").replace("}", "")
+    nobody = await world.send(method, path, as_=None)
+    agent = await world.send(method, path, as_="agent")
+    assert (nobody.status_code == 401) == (permission is not Permission.PUBLIC)
+    assert (agent.status_code == 403) == (permission is Permission.ADMINISTRATOR)
+    assert agent.status_code < 500
+
+
+def test_r22_the_document_is_complete(world: World) -> None:
+    document = world.app.openapi()
+    assert document["components"]["schemas"]["Problem"]["properties"].keys() == Problem.model_fields.keys()
+    for (method, path), operation in documented_routes(document).items():
+        assert operation["summary"], path
+        assert operation["description"], path
+        good = [answer for status, answer in operation["responses"].items() if status.startswith("2")]
+        assert good and all(answer["content"]["application/json"]["schema"] for answer in good), path
+        if PERMISSIONS[method, path] is not Permission.PUBLIC:
+            assert operation["security"], path
+            assert {str(status) for status in PROBLEMS} <= set(operation["responses"]), path
+            for status in PROBLEMS:
+                assert list(operation["responses"][str(status)]["content"]) == [PROBLEM_TYPE], path
+        if body := operation.get("requestBody"):
+            assert len(body["content"]["application/json"]["examples"]) == 1, path
+
+
+EXAMPLES: dict[str, type[BaseModel]] = {
+    "DELIVERY": Delivery,
+    "STATE_CHANGE": StateChange,
+    "PAPERS": PapersToFile,
+    "RESULT": ResultToRecord,
+    "PROPOSAL": Proposal,
+    "DECISION": ReviewDecision,
+    "CHANGE": ChangeCommand,
+    "RETRIEVAL": RetrievalRequest,
+    "READ": Read,
+    "MEMORY_USE": MemoryUse,
+    "CHECK": CheckResult,
+    "TENANT": Tenant,
+    "DOMAIN": Domain,
+    "PRINCIPAL": PrincipalToAdd,
+    "GRANT": Grant,
+    "ROLE": RoleInDomain,
+    "PROFILE": Profile,
+}
+
+
+def shown(name: str) -> dict[str, Any]:
+    [example] = getattr(examples, name).values()
+    return example["value"]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_each_example_is_a_good_body(name: str) -> None:
+    EXAMPLES[name].model_validate(shown(name), extra="forbid")
+
+
+@pytest.mark.parametrize("error", [cls for cls in every_error().values() if cls is not CaseloreError])
+def test_r22_every_refusal_has_the_status_of_its_kind(error: type[CaseloreError]) -> None:
+    kinds = [cls for cls in error.__mro__ if cls in STATUSES]
+    assert status_of(error) == STATUSES[kinds[0]]
+    assert status_of(CaseloreError) == 500
+
+
+async def test_health_names_what_is_down(world: World) -> None:
+    async def good() -> None:
+        pass
+
+    async def bad() -> None:
+        raise ConnectionError("password=secret")
+
+    checks: dict[str, Callable[[], Any]] = {"database": good, "temporal": bad}
+    app = create_app(replace(world.services, readiness=checks))
+    async with world.caller("nobody", app) as nobody:
+        assert (await nobody.live()).alive
+        ready = await nobody.ready()
+        assert (ready.ready, ready.down) == (False, ("temporal",))
+        assert (await world.caller("nobody").ready()).ready
+    response = await world.send("GET", "/health/ready", as_=None, app=app)
+    assert response.status_code == 503
+    assert "secret" not in response.text
+
+
+async def test_a_check_that_hangs_counts_as_down(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("api.health.CHECK_SECONDS", 0.05)
+
+    async def hanging() -> None:
+        await asyncio.sleep(60)
+
+    app = create_app(replace(world.services, readiness={"index": hanging}))
+    assert (await world.caller("nobody", app).ready()).down == ("index",)
+
+
+async def test_operators_see_figures_and_are_told_when_the_index_is_away(world: World) -> None:
+    await world.published()
+    figures = await world.send("GET", "/v1/figures", as_="admin")
+    assert figures.json()["stages"]["published"] >= 1
+    rebuilding = await world.send("POST", "/v1/reindex", as_="admin")
+    assert (rebuilding.status_code, rebuilding.json()["type"]) == (503, "urn:caselore:error:IndexUnavailable")
+
+
+async def test_an_administrator_sets_up_an_organisation(world: World) -> None:
+    async with world.caller("admin") as admin:
+        await admin.put_tenant(Tenant(id="west", name="West"))
+        await admin.put_domain(Domain(id="development", name="Development"))
+        wanted = PrincipalToAdd.model_validate(shown("PRINCIPAL"))
+        key = await admin.put_principal(wanted.principal, issue_key=True, key_expires_at=wanted.key_expires_at)
+        assert await admin.put_principal(wanted.principal) is None
+        await admin.put_grant(Grant(principal_id="triage-agent", tenant_id="west", purpose="support"))
+        await admin.put_role(
+            RoleInDomain.model_validate({"principal_id": "triage-agent", "domain_id": "development", "role": "curator"})
+        )
+        profile = Profile.model_validate({**shown("PROFILE"), "domain_id": "development"})
+        assert await admin.put_profile(profile) == profile
+    assert key is not None and key != key_of("triage-agent")
+    response = await world.send("GET", "/v1/cases?tenant_id=west", as_=None, headers={"Authorization": f"Bearer {key}"})
+    assert (response.status_code, response.json()) == (200, [])

@@ -1,0 +1,260 @@
+"""A small organisation on a real record and a real Temporal, reached through the API."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx
+from sqlalchemy import text
+from temporalio.client import Client
+from temporalio.worker import Worker
+
+from activities.delivery import LifecycleDelivery
+from activities.lifecycle import LifecycleActivities
+from activities.records.arrivals import Arrivals
+from activities.records.cases import Cases
+from activities.records.database import Database
+from activities.records.experiences import Experiences
+from activities.records.figures import FiguresTable
+from activities.records.identities import Identities
+from activities.records.lifecycle import LifecycleTable
+from activities.records.memory_use import MemoryUses
+from activities.records.outbox import OutboxTable
+from activities.records.projections import ProjectionsTable
+from activities.reindexing import Reindexer
+from api.app import create_app
+from api.client import CaseloreClient
+from api.examples import DRAFT
+from api.services import ApiServices
+from contracts.cases import CaseResult, Delivery, Origin, Paper
+from contracts.errors import IndexUnavailable
+from contracts.experience import Draft, Proposal
+from contracts.identity import Domain, Grant, Principal, Profile, RoleInDomain, Tenant
+from contracts.labels import DomainRole, Outcome, PaperKind, PrincipalKind, ProofLevel
+from contracts.lifecycle import Event, Stage
+from contracts.review import ReviewDecision
+from contracts.strategies import DATA_INVESTIGATION
+from workflows.experience_lifecycle import ExperienceLifecycle
+from workflows.gateway import TemporalGateway
+
+NOW = datetime(2026, 3, 2, 8, 15, tzinfo=UTC)
+PEOPLE = ("admin", "cora", "otto", "berta", "stranger", "guest")
+"""cora curates `data`, otto owns it, berta does both; stranger belongs to another tenant; guest holds nothing."""
+AGENTS = ("agent", "spare")
+"""agent works for tenant north; spare is for tests that give grants."""
+
+
+def fresh() -> str:
+    return str(uuid.uuid4())
+
+
+def key_of(principal_id: str) -> str:
+    return f"clk_test_{principal_id}"
+
+
+class AwayIndex:
+    """A search index that can't be reached."""
+
+    async def search(self, *_: Any, **__: Any) -> Any:
+        raise IndexUnavailable("The index can't be reached.")
+
+    open = close = apply = stored = drop = search
+
+
+@dataclass
+class World:
+    """The record, and an app for it."""
+
+    database: Database
+    client: Client
+    queue: str
+    retrieval_queue: str
+    services: ApiServices = field(init=False)
+    app: Any = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.services = self.services_on(self.queue)
+        self.app = create_app(self.services)
+
+    def services_on(
+        self, queue: str, *, patience: timedelta = timedelta(seconds=6), gateway_patience: float = 5
+    ) -> ApiServices:
+        gateway = TemporalGateway(
+            self.client,
+            lifecycle_queue=queue,
+            retrieval_queue=self.retrieval_queue,
+            patience=timedelta(seconds=gateway_patience),
+        )
+        return ApiServices(
+            identities=Identities(self.database),
+            arrivals=Arrivals(self.database),
+            cases=Cases(self.database),
+            experiences=Experiences(self.database),
+            memory_uses=MemoryUses(self.database),
+            projections=ProjectionsTable(self.database),
+            delivery=LifecycleDelivery(OutboxTable(self.database), gateway),
+            gateway=gateway,
+            figures=FiguresTable(self.database),
+            reindexer=Reindexer(ProjectionsTable(self.database), AwayIndex()),
+            readiness={},
+            patience=patience,
+        )
+
+    def worker_on(self, queue: str) -> Worker:
+        activities = LifecycleActivities(LifecycleTable(self.database))
+        return Worker(
+            self.client,
+            task_queue=queue,
+            workflows=[ExperienceLifecycle],
+            activities=[
+                activities.load_experience,
+                activities.record_decision,
+                activities.apply_command,
+                activities.record_reminder,
+            ],
+        )
+
+    def caller(self, principal_id: str, app: Any = None) -> CaseloreClient:
+        """Return the typed client with a principal's key."""
+        transport = httpx.ASGITransport(app=app or self.app)
+        return CaseloreClient("http://caselore", key_of(principal_id), retries=0, transport=transport)
+
+    async def send(
+        self,
+        method: str,
+        path: str,
+        *,
+        as_: str | None = "agent",
+        body: Any = None,
+        content: bytes | None = None,
+        headers: Mapping[str, Any] | None = None,
+        app: Any = None,
+    ) -> httpx.Response:
+        """Send a request as it is, past the client's own checks."""
+        sent: dict[str, Any] = {"Authorization": f"Bearer {key_of(as_)}"} if as_ else {}
+        if content is not None:
+            sent["Content-Type"] = "application/json"
+        transport = httpx.ASGITransport(app=app or self.app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://caselore") as http:
+            return await http.request(method, path, json=body, content=content, headers={**sent, **(headers or {})})
+
+    async def count(self, table: str, where: str = "true") -> int:
+        async with self.database.as_system() as connection:
+            return (await connection.execute(text(f"SELECT count(*) FROM {table} WHERE {where}"))).scalar_one()
+
+    async def counts(self) -> dict[str, int]:
+        """Return how many rows there are of everything that a request may add."""
+        tables = (
+            "arrivals", "cases", "case_states", "case_papers", "case_results", "experiences", "revisions",
+            "transitions", "commands", "review_decisions", "outbox", "retrieval_requests", "memory_uses",
+            "tenants", "domains", "principals", "grants", "domain_roles", "profiles", "api_keys",
+        )  # fmt: skip
+        return {table: await self.count(table) for table in tables}
+
+    async def new_case(self, tenant: str = "north", *, as_: str = "agent") -> str:
+        async with self.caller(as_) as client:
+            return (await client.deliver(delivery(tenant))).case_id
+
+    async def new_result(self) -> str:
+        """Record a verified success, and return its id."""
+        result, papers = verified(await self.new_case())
+        async with self.caller("agent") as client:
+            await client.record_result(result, papers, complete_at=NOW + timedelta(days=1))
+        return result.id
+
+    async def proposed(self, app: Any = None) -> Proposal:
+        proposal = Proposal(experience_id=fresh(), result_id=await self.new_result(), draft=draft())
+        async with self.caller("agent", app) as client:
+            await client.propose(proposal)
+        return proposal
+
+    async def published(self) -> Proposal:
+        proposal = await self.proposed()
+        async with self.caller("cora") as cora, self.caller("otto") as otto:
+            await cora.decide(accepting(proposal, Stage.CURATOR_REVIEW))
+            await otto.decide(accepting(proposal, Stage.OWNER_REVIEW))
+        return proposal
+
+
+def delivery(tenant: str = "north", **given: Any) -> Delivery:
+    values: dict[str, Any] = {
+        "origin": Origin(tenant_id=tenant, source="desk", external_id=fresh()),
+        "revision": 1,
+        "delivery_id": fresh(),
+        "occurred_at": NOW,
+        "received_at": NOW,
+        "subject": "Renewal letters are not printed",
+        "body": "Since the update no renewal letter leaves the print queue.",
+    }
+    return Delivery(**{**values, **given})
+
+
+def draft(**given: Any) -> Draft:
+    return Draft.model_validate({**DRAFT, **given})
+
+
+def papers() -> tuple[Paper, Paper]:
+    return (
+        Paper(id=fresh(), kind=PaperKind.EXECUTION, title="Done", text="The register row was inserted."),
+        Paper(id=fresh(), kind=PaperKind.PROOF, title="Shown", text="12 of 12 letters were printed."),
+    )
+
+
+def verified(case_id: str) -> tuple[CaseResult, Sequence[Paper]]:
+    execution, proof = papers()
+    result = CaseResult(
+        id=fresh(),
+        case_id=case_id,
+        outcome=Outcome.SUCCEEDED,
+        proof_level=ProofLevel.VERIFIED,
+        summary="Letters print again.",
+        execution_paper_id=execution.id,
+        proof_paper_id=proof.id,
+    )
+    return result, (execution, proof)
+
+
+def accepting(proposal: Proposal, stage: Stage, **given: Any) -> ReviewDecision:
+    values: dict[str, Any] = {
+        "decision_id": fresh(),
+        "experience_id": proposal.experience_id,
+        "stage": stage,
+        "digest": proposal.draft.digest(),
+        "verdict": Event.ACCEPT,
+    }
+    return ReviewDecision(**{**values, **given})
+
+
+async def people(identities: Identities) -> None:
+    """Add tenants, a domain, and the people and agent who work in them."""
+    for tenant in ("north", "south"):
+        await identities.add_tenant(Tenant(id=tenant, name=tenant.title()))
+    await identities.add_domain(Domain(id="data", name="Data"))
+    for name in (*PEOPLE, *AGENTS):
+        kind = PrincipalKind.AGENT if name in AGENTS else PrincipalKind.PERSON
+        await identities.add_principal(Principal(id=name, kind=kind, name=name.title()), administrator=name == "admin")
+        await identities.accept_key(name, key_of(name))
+    await identities.grant(Grant(principal_id="agent", tenant_id="north", purpose="support"))
+    await identities.grant(Grant(principal_id="berta", tenant_id="north", purpose="support"))
+    await identities.grant(Grant(principal_id="stranger", tenant_id="south", purpose="support"))
+    for name, role in (
+        ("cora", DomainRole.CURATOR),
+        ("otto", DomainRole.OWNER),
+        ("berta", DomainRole.CURATOR),
+        ("berta", DomainRole.OWNER),
+    ):
+        await identities.give_role(RoleInDomain(principal_id=name, domain_id="data", role=role))
+    await identities.add_strategy(DATA_INVESTIGATION)
+    await identities.add_profile(
+        Profile(
+            id="investigator",
+            domain_id="data",
+            strategy_id=DATA_INVESTIGATION.id,
+            strategy_version=DATA_INVESTIGATION.version,
+            principals=("agent",),
+        )
+    )

@@ -1,0 +1,1 @@
+"""The record on a real PostgreSQL: rows, rules, row-level security, concurrency."""

@@ -1,0 +1,62 @@
+"""A migrated and settled database, copied for each module or test."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+import pytest_asyncio
+
+from activities.records.migrate import migrate
+from deploy.embedded.postgres import DatabaseUrls
+from tests.records.world import World
+from tests.services import PostgresServer
+
+MIGRATED = "records_migrated"
+SETTLED = "records_settled"
+
+
+@pytest.fixture(scope="session")
+def migrated(postgres_server: PostgresServer) -> str:
+    """Return the name of a migrated, empty database to copy."""
+    migrate(postgres_server.named_database(MIGRATED).owner)
+    return MIGRATED
+
+
+@pytest_asyncio.fixture(scope="session")
+async def settled(postgres_server: PostgresServer, migrated: str) -> str:
+    """Return the name of a database with people, domains and strategies to copy."""
+    postgres_server.postgres.create_database(SETTLED, template=migrated)
+    world = World(postgres_server.postgres.urls(SETTLED))
+    await world.settle_in()
+    await world.close()
+    return SETTLED
+
+
+@pytest_asyncio.fixture(scope="module")
+async def shared(postgres_server: PostgresServer, settled: str) -> AsyncIterator[World]:
+    """One database for a module; tests there don't rely on what else it holds."""
+    async with _opened(await _copy(postgres_server, settled)) as world:
+        yield world
+
+
+@pytest_asyncio.fixture
+async def world(postgres_server: PostgresServer, settled: str) -> AsyncIterator[World]:
+    """A database of the test's own."""
+    async with _opened(await _copy(postgres_server, settled)) as opened:
+        yield opened
+
+
+async def _copy(server: PostgresServer, template: str) -> DatabaseUrls:
+    return await asyncio.to_thread(server.new_database, template=template)
+
+
+@asynccontextmanager
+async def _opened(urls: DatabaseUrls) -> AsyncIterator[World]:
+    world = World(urls)
+    try:
+        yield world
+    finally:
+        await world.close()

@@ -1,0 +1,1 @@
+"""Recorded histories that every version of the workflows must replay; `python -m tests.replay.record` makes them."""
