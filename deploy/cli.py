@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 from collections.abc import Coroutine
 from pathlib import Path
@@ -26,6 +27,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 _errors = Console(stderr=True)
+
+_INTERRUPTED = 130
+"""The shell's exit code for Ctrl-C."""
 
 JsonOption = Annotated[Path | None, typer.Option("--json", help="Also write the result to this file, as JSON.")]
 
@@ -62,14 +66,33 @@ def reindex() -> None:
 
 def _run(command: Coroutine[Any, Any, None]) -> None:
     logs.configure()
-    asyncio.run(command)
+    asyncio.run(_interruptible(command))
+
+
+async def _interruptible(command: Coroutine[Any, Any, None]) -> None:
+    """Run a command that Ctrl-C ends in order: services are stopped once, however often it is pressed."""
+    task = asyncio.create_task(command)
+    loop = asyncio.get_running_loop()
+    for wanted in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(wanted, _cancel_once, task)
+    try:
+        await task
+    except asyncio.CancelledError:
+        raise typer.Exit(_INTERRUPTED) from None
+
+
+def _cancel_once(task: asyncio.Task[None]) -> None:
+    if task.cancelling():
+        return
+    _errors.print("Stopping...")
+    task.cancel()
 
 
 def main() -> None:
     """Run the command line and exit; a refusal is printed in words, with exit code 1."""
     code = 0
     try:
-        app(standalone_mode=False)
+        code = app(standalone_mode=False) or 0  # Typer returns the code of an Exit
     except CaseloreError as refusal:
         _errors.print(f"[bold red]{refusal.type}[/]: {refusal.message}", highlight=False)
         if refusal.field or refusal.accepted:
@@ -78,7 +101,7 @@ def main() -> None:
     except typer.Exit as end:
         code = end.exit_code
     except (KeyboardInterrupt, typer.Abort):
-        code = 130
+        code = _INTERRUPTED
     except Exception as error:
         code = getattr(error, "exit_code", None) or 1
         show = getattr(error, "show", None)
