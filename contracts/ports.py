@@ -189,8 +189,9 @@ class LifecycleGateway(Protocol):
     async def signal(self, experience_id: str, kind: str, command: CommandMessage) -> str:
         """Send a change signal; return what happened.
 
+        A lifecycle that has ended is told too, and settles the command as refused in the record.
+
         Raises:
-            LifecycleClosed: The lifecycle has ended.
             DeliveryPending: Temporal can't be reached.
         """
         ...

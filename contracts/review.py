@@ -112,7 +112,7 @@ class DecisionMessage(Model):
 
 
 class DecisionOutcome(Model):
-    """What a decision led to; a repeated decision gets the first answer with `duplicate`."""
+    """What a decision led to; a repeated one gets the present stage, with `duplicate`."""
 
     stage: Stage
     revision: int

@@ -58,6 +58,7 @@ def workers(settings: Settings, client: Client, parts: Parts) -> list[Worker]:
             workflows=[OutboxProjector],
             activities=[outbox.deliver_commands, outbox.project_changes],
             workflow_runner=workflow_runner(),
+            max_heartbeat_throttle_interval=timedelta(seconds=2),  # of a timeout of 10: none goes missing by chance
             graceful_shutdown_timeout=GRACE,
         ),
         Worker(

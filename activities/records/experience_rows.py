@@ -26,7 +26,7 @@ VIEW = """
 SELECT e.id::text AS experience_id, e.tenant_id, e.case_id::text AS case_id, e.domain_id, e.stage, e.outcome,
        e.revision, e.current_revision, e.suspended, e.superseded_by::text AS superseded_by, e.due_at, e.proposer_id,
        p.revision AS projected_revision
-  FROM experiences e LEFT JOIN projections p ON p.key = 'experience/' || e.id::text
+  FROM experiences e LEFT JOIN projections p ON p.target_id = e.id AND p.key = 'experience/' || e.id::text
  WHERE e.id = CAST(:id AS uuid)
 """
 

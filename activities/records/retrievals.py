@@ -64,17 +64,17 @@ _PENDING = """
 """
 _CANONICAL = {
     CandidateKind.EXPERIENCE: f"""
-SELECT 'experience/' || r.experience_id::text AS target, ts_rank_cd(r.search, q) AS rank
+SELECT 'experience/' || r.experience_id::text AS target, ts_rank(r.search, q) AS rank
   FROM revisions r, {_QUERY}
  WHERE r.state = 'current' AND r.search @@ q
    AND (cardinality(CAST(:domains AS text[])) = 0 OR r.domain_id = ANY (CAST(:domains AS text[])))
    AND r.outcome = ANY (CAST(:outcomes AS text[])) {{pending}}""",
     CandidateKind.CASE: f"""
-SELECT 'case/' || c.id::text AS target, ts_rank_cd(c.search, q) AS rank
+SELECT 'case/' || c.id::text AS target, ts_rank(c.search, q) AS rank
   FROM cases c, {_QUERY}
  WHERE c.search @@ q AND {_IN_SCOPE} {{pending}}""",
     CandidateKind.ARTICLE: f"""
-SELECT 'article/' || r.article_id::text AS target, ts_rank_cd(r.search, q) AS rank
+SELECT 'article/' || r.article_id::text AS target, ts_rank(r.search, q) AS rank
   FROM article_revisions r JOIN articles a ON a.id = r.article_id, {_QUERY}
  WHERE r.state = 'current' AND r.search @@ q
    AND (cardinality(CAST(:domains AS text[])) = 0 OR a.domain_id = ANY (CAST(:domains AS text[]))) {{pending}}""",

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-MEMORY = Path("/dev/shm")  # noqa: S108 - where Linux keeps files in memory
+MEMORY = Path("/dev/shm")
+"""Where Linux keeps files in memory."""
 SHARED_DATA = Path(__file__).parents[2].parent / "shared" / "data"
 
 

@@ -12,7 +12,6 @@ from typing import Any
 
 from api.client import CaseloreClient
 from contracts.casefile import CaseRecord
-from contracts.cases import Delivery
 from contracts.identity import Domain, Tenant
 from contracts.index import Stored
 from contracts.labels import Collection
@@ -41,7 +40,9 @@ def settings_in(folder: Path, **given: Any) -> Settings:
     finally:
         for each in sockets:
             each.close()
-    return load_settings(data_dir=folder, http_port=http, temporal_port=temporal, temporal_ui_port=ui, **given)
+    ports = {"http_port": http, "temporal_port": temporal, "temporal_ui_port": ui}
+    # One embedding thread: more of them spin while they wait, at the cost of the services beside them.
+    return load_settings(data_dir=folder, embedding_threads=1, **ports, **given)
 
 
 def fresh() -> str:
@@ -83,7 +84,8 @@ class Office:
         return await self.agents[tenant].retrieve(request)
 
     async def change(self, record: CaseRecord, kind: ChangeKind, *, wait: float = 20, **given: Any) -> CommandView:
-        """Send a change as the domain's owner."""
+        """Send a change: the proposer corrects, so that curator and owner can review it; the owner ends (R7)."""
+        client = self.cast.proposer if kind is ChangeKind.CORRECT else self.cast.owner
         command = ChangeCommand(
             command_id=fresh(),
             experience_id=experience_id(record),
@@ -91,12 +93,11 @@ class Office:
             reason="Found out later.",
             **given,
         )
-        return await self.cast.owner.change(command, wait=wait)
+        return await client.change(command, wait=wait)
 
     async def case_id(self, record: CaseRecord) -> str:
         """Return the id of a case that was delivered before, by delivering it again (R1)."""
-        delivery: Delivery = delivery_of(record)
-        return (await self.cast.proposer.deliver(delivery)).case_id
+        return (await self.cast.proposer.deliver(delivery_of(record))).case_id
 
 
 def by_ref(answer: Answer) -> dict[str, Candidate]:

@@ -1,4 +1,4 @@
-"""Real reports through the whole path: delivered, proposed, reviewed twice, published, projected, found (R5, R9, R23)."""
+"""Real reports through the whole path: delivered, reviewed twice, published, projected, found (R5, R9, R23)."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from deploy.runtime import Runtime
 from tests.acceptance.office import Office, by_ref, ref_of, running_office, settings_in, stored
 from tests.conversion.hadoop import DOMAIN, PRODUCT, TENANT, convert, read_reports
 
-PROPOSED = {Outcome.SUCCEEDED: 120, Outcome.REJECTED_ROUTE: 40, Outcome.UNVERIFIED: 40}
-OPEN = 20
+PROPOSED = {Outcome.SUCCEEDED: 80, Outcome.REJECTED_ROUTE: 40, Outcome.UNVERIFIED: 40}
+OPEN = 40
 LOOKED_FOR = 40
-LONGEST = 500
+LONGEST = 300
 """Characters of a report's body: embedding long texts is most of an import's time."""
 PROFILE = "development-specialist"
 
@@ -80,9 +80,7 @@ async def test_a_published_report_is_found_by_its_own_title(imported: Imported) 
     step = len(imported.proposed) // LOOKED_FOR
     sample = imported.proposed[::step][:LOOKED_FOR]
     missing = [
-        record.subject
-        for record, found in zip(sample, await _found(imported.office, sample), strict=True)
-        if not found
+        record.subject for record, found in zip(sample, await _found(imported.office, sample), strict=True) if not found
     ]
     assert not missing, f"{len(missing)} of {len(sample)} not found by their own title: {missing}"
 

@@ -24,7 +24,12 @@ from tests.records.world import NOON, World, new_id
 
 
 def request(profile: str = "data-agent", **fields: Any) -> RetrievalRequest:
-    values = {"request_id": new_id(), "profile_id": profile, "purpose": "resolve", "objective": "register row missing"}
+    values: dict[str, Any] = {
+        "request_id": new_id(),
+        "profile_id": profile,
+        "purpose": "resolve",
+        "objective": "register row missing",
+    }
     return RetrievalRequest(**{**values, **fields})
 
 

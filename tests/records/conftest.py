@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
@@ -54,7 +54,7 @@ async def _copy(server: PostgresServer, template: str) -> DatabaseUrls:
 
 
 @asynccontextmanager
-async def _opened(urls: DatabaseUrls) -> AsyncIterator[World]:
+async def _opened(urls: DatabaseUrls) -> AsyncGenerator[World]:
     world = World(urls)
     try:
         yield world

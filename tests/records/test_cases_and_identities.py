@@ -34,7 +34,8 @@ from tests.records.world import NOON, World, changed, draft, new_id
 
 
 def paper(kind: PaperKind = PaperKind.EVIDENCE, **changes: Any) -> Paper:
-    return Paper(**{"id": new_id(), "kind": kind, "title": "Seen", "text": "The page is blank.", **changes})
+    values: dict[str, Any] = {"id": new_id(), "kind": kind, "title": "Seen", "text": "The page is blank.", **changes}
+    return Paper(**values)
 
 
 async def test_a_case_changes_state_at_its_expected_revision(shared: World) -> None:

@@ -225,7 +225,10 @@ async def test_only_candidates_of_the_answer_are_cited(two: World) -> None:
     ):
         with pytest.raises(UncitedCandidate):
             await two.memory.decide("ann", use)
-    for twins in ({"citations": citing(task, ref).citations * 2}, {"checks": citing(task, ref).checks * 2}):
+    doubled: list[dict[str, Any]] = [
+        {"citations": citing(task, ref).citations * 2}, {"checks": citing(task, ref).checks * 2},
+    ]  # fmt: skip
+    for twins in doubled:
         with pytest.raises(InvalidField):
             await two.memory.decide("ann", citing(task, ref, **twins))
     assert changed(two.everything(), before) == []

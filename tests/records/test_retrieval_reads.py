@@ -23,8 +23,8 @@ from tests.records.world import World, draft, new_id
 EVERY_KIND = (CandidateKind.EXPERIENCE, CandidateKind.CASE, CandidateKind.ARTICLE)
 ODD_TEXTS = [
     " ", "&", "a & b | !c", "((", "'", "''", '"quoted words"', "it's", "\\", "\\'", ":*", "<->", "a <-> b", "!", "%",
-    "_", "http://host/path?a=1&b=2", "user@example.org", "-", "pg_class foo-bar", "\u200b", "\ud7ff\ufffd", "🦊 '🦊' & 🦊",
-    "x" * 4000, "a " * 2000, "; DROP TABLE revisions; --", ":text :limit", "%(text)s %s {0}",
+    "_", "http://host/path?a=1&b=2", "user@example.org", "-", "pg_class foo-bar", "\u200b", "\ud7ff\ufffd",
+    "🦊 '🦊' & 🦊", "x" * 4000, "a " * 2000, "; DROP TABLE revisions; --", ":text :limit", "%(text)s %s {0}",
 ]  # fmt: skip
 
 

@@ -227,7 +227,13 @@ class World:
     ) -> DecisionMessage:
         """Store a decision on what stands now, and return the message that carries it."""
         now = await self.lifecycle.load(experience_id)
-        values = {"decision_id": new_id(), "stage": now.stage, "digest": now.digest, "comment": "Seen.", **changes}
+        values: dict[str, Any] = {
+            "decision_id": new_id(),
+            "stage": now.stage,
+            "digest": now.digest,
+            "comment": "Seen.",
+            **changes,
+        }
         decision = ReviewDecision(experience_id=experience_id, verdict=verdict, **values)
         await self.experiences.decide(who, decision)
         return DecisionMessage(

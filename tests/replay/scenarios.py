@@ -176,16 +176,11 @@ async def lifecycle_history(client: Client, name: str) -> WorkflowHistory:
         records = LifecycleMemory(deadline=SOON, escalation=SOON)
     async with lifecycles_on(client, records) as lifecycles:
         lifecycle = await lifecycles.started()
-        await eventually("it is loaded", lambda: _is_loaded(lifecycle))
         first = client.get_workflow_handle(lifecycle.handle.id, run_id=(await lifecycle.handle.describe()).run_id)
         await LIFECYCLE[name](lifecycle)
         if name != "unknown_experience":
             await lifecycle.handle.query(ExperienceLifecycle.standing)  # all that was sent is worked off
         return await (first if name == "rolled_over" else lifecycle.handle).fetch_history()
-
-
-async def _is_loaded(lifecycle: Lifecycle) -> bool:
-    return await lifecycle.known() is not None
 
 
 async def projector_history(client: Client, name: str) -> WorkflowHistory:

@@ -126,6 +126,14 @@ class Lifecycle:
         """Return what the workflow knows."""
         return await self.handle.query(ExperienceLifecycle.standing)
 
+    async def loaded(self) -> None:
+        """Return when the workflow knows where its experience stands."""
+
+        async def is_loaded() -> bool:
+            return await self.known() is not None
+
+        await eventually("it is loaded", is_loaded)
+
     async def history(self) -> list[HistoryEvent]:
         """Return the events of the newest run."""
         return [event async for event in self.handle.fetch_history_events()]
@@ -159,9 +167,10 @@ class Lifecycles:
         return lifecycle
 
     async def started(self, **proposal: Any) -> Lifecycle:
-        """Add an experience and start its workflow."""
+        """Add an experience and start its workflow; it is loaded when this returns."""
         lifecycle = self.make(**proposal)
         await lifecycle.start()
+        await lifecycle.loaded()
         return lifecycle
 
 

@@ -25,13 +25,7 @@ async def waiting(time_skipping_env: WorkflowEnvironment) -> AsyncIterator[Lifec
 
 async def proposed(env: WorkflowEnvironment, lifecycles: Lifecycles) -> Lifecycle:
     with env.with_time_skipping_disabled():
-        lifecycle = await lifecycles.started()
-    await eventually("the experience is loaded", lambda: _knows(lifecycle))
-    return lifecycle
-
-
-async def _knows(lifecycle: Lifecycle) -> bool:
-    return await lifecycle.known() == lifecycle.at
+        return await lifecycles.started()
 
 
 async def test_r7_a_deadline_reminds_and_the_next_escalates(

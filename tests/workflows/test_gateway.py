@@ -82,7 +82,8 @@ async def test_r8_a_decision_that_is_cut_off_goes_to_the_revived_lifecycle(lifec
 
 async def test_r8_without_a_worker_a_decision_is_pending(client: Client) -> None:
     lifecycles = Lifecycles(client, LifecycleMemory())
-    lifecycle = await lifecycles.started()
+    lifecycle = lifecycles.make()
+    await lifecycle.start()
     message = lifecycle.decision(Event.ACCEPT, "cora")
     lost = gateway_for(client, lifecycles.queue, patience=0.3)
     for experience_id in (lifecycle.id, str(uuid.uuid4())):  # running, and to be revived

@@ -45,6 +45,7 @@ projections = Table(
     Column("content_hash", Text, nullable=False),
     Column("points", Integer, nullable=False),
     moment("projected_at", default=True),
+    Index("ix_projections_target_id", "target_id"),
 )
 
 watermarks = Table(

@@ -106,6 +106,7 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("key", name=op.f("pk_projections")),
     )
+    op.create_index("ix_projections_target_id", "projections", ["target_id"], unique=False)
     op.create_table(
         "strategies",
         sa.Column("id", sa.Text(), nullable=False),
@@ -920,6 +921,7 @@ def downgrade() -> None:
     op.drop_table("watermarks")
     op.drop_table("tenants")
     op.drop_table("strategies")
+    op.drop_index("ix_projections_target_id", table_name="projections")
     op.drop_table("projections")
     op.drop_table("principals")
     op.drop_index("ix_outbox_topic_position", table_name="outbox")

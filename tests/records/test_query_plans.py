@@ -1,0 +1,112 @@
+"""The queries of every request can use an index, under the policies of the role that runs them.
+
+A policy that calls for a look at every row, or a condition that may not be tried before the policy, shows here
+long before a table is big enough to be slow: with sequential scans disabled, a plan that still has one
+knows no other way.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from activities.records import candidate_rows, experience_rows, outbox, retrievals
+from activities.records.rows import CASE
+from contracts.labels import CandidateKind, Outcome
+from contracts.outbox import Topic
+from tests.records.world import World, new_id
+
+ID = new_id()
+BIG = ("cases", "experiences", "revisions", "origins", "projections", "outbox", "case_papers")
+SCOPE: dict[str, Any] = {"tenants": ["acme"], "cases": [ID]}
+LOOKUP: dict[str, Any] = {"text": "blank page", "domains": ["data"], "outcomes": list(Outcome), **SCOPE}
+AS_CALLER: dict[str, tuple[str, dict[str, Any]]] = {
+    "view": (experience_rows.VIEW, {"id": ID}),
+    "tasks": (experience_rows.TASKS, {"limit": 50}),
+    "resolve": (candidate_rows._EXPERIENCES.text, {"ids": [ID]}),
+    "recheck": (retrievals._SEEN.text, {"case": [ID], "experience": [ID], "article": [ID]}),
+    "registry by origin": (
+        retrievals._ORIGIN.text, {"source": "desk", "external_id": "x", "tenant": None, "limit": 10},
+    ),
+    "case": (f"{CASE} WHERE c.id = CAST(:id AS uuid)", {"id": ID}),
+    "papers": ("SELECT * FROM case_papers WHERE case_id = CAST(:id AS uuid)", {"id": ID}),
+    "revisions": ("SELECT * FROM revisions WHERE experience_id = CAST(:id AS uuid)", {"id": ID}),
+}  # fmt: skip
+AS_SYSTEM: dict[str, tuple[str, dict[str, Any]]] = {
+    "registry by objects": (retrievals._OBJECTS.text, {"refs": ["doc/1"], "limit": 10, **SCOPE}),
+    "full text of experiences": (retrievals._CANONICAL[CandidateKind.EXPERIENCE].format(pending=""), LOOKUP),
+    "full text of cases": (retrievals._CANONICAL[CandidateKind.CASE].format(pending=""), LOOKUP),
+    "watermarks": (outbox._WATERMARKS.text, {}),
+    **{
+        f"claim {topic}": (
+            outbox._CLAIM.format(turn=outbox._TURN[topic], only=""),
+            {"topic": topic, "limit": 10, "lease": "30 s"},
+        )
+        for topic in Topic
+    },
+}
+
+
+SEED = """
+INSERT INTO origins SELECT gen_random_uuid(), 'acme', 'desk', 'X-' || n FROM generate_series(1, 3000) n;
+INSERT INTO cases (id, tenant_id, origin_id, body, state, opened_at, state_since, object_refs)
+  SELECT gen_random_uuid(), tenant_id, id, 'Blank page ' || external_id, 'open', now(), now(),
+         ARRAY['doc/' || external_id]
+    FROM origins;
+INSERT INTO case_results (id, tenant_id, case_id, outcome, proof_level, recorded_by)
+  SELECT gen_random_uuid(), tenant_id, id, 'failed', 'reported', 'ann' FROM cases;
+INSERT INTO case_papers (id, tenant_id, case_id, kind, digest, author_id)
+  SELECT gen_random_uuid(), tenant_id, id, 'evidence', 'd', 'ann' FROM cases;
+INSERT INTO experiences (id, tenant_id, case_id, result_id, outcome, domain_id, proposer_id, stage, revision,
+                         stage_since)
+  SELECT gen_random_uuid(), tenant_id, case_id, id, outcome, 'data', 'ann',
+         CASE WHEN random() < 0.02 THEN 'curator_review' ELSE 'published' END, 1, now() FROM case_results;
+INSERT INTO revisions (experience_id, number, state, outcome, proof_level, domain_id, title, content, digest, author_id,
+                       published_at, searchable)
+  SELECT id, 1, CASE stage WHEN 'published' THEN 'current' ELSE 'draft' END, outcome, 'reported', 'data', 'Row',
+         '{}', 'd', 'ann', CASE stage WHEN 'published' THEN now() END, 'word ' || id FROM experiences;
+INSERT INTO projections (key, revision, content_hash, points) SELECT 'experience/' || id, 1, 'd', 2 FROM experiences;
+INSERT INTO outbox (event_id, topic, kind, key, payload, delivered_at)
+  SELECT gen_random_uuid(), topic, 'project', 'case/' || id, '{}', CASE WHEN random() < 0.98 THEN now() END
+    FROM cases, unnest(ARRAY['index', 'lifecycle']) topic;
+ANALYZE;
+"""
+
+
+@pytest.fixture(scope="module", name="full")
+def fixture_full(shared: World) -> World:
+    """A database with 3,000 of each row, in one tenant that `ann` may see."""
+    for statement in SEED.split(";\n"):
+        shared.owner.execute(statement.encode())
+    return shared
+
+
+async def whole_scans(world: World, sql: str, values: dict[str, Any], *, as_caller: bool) -> list[str]:
+    """Return the lines of the executed plan that stand for a scan of a whole table that grows."""
+    opened = world.database.as_principal("ann") if as_caller else world.database.as_system()
+    async with opened as connection:
+        await connection.execute(text("SET LOCAL enable_seqscan = off"))
+        bound = {name: value for name, value in values.items() if f":{name}" in sql}
+        plan = list((await connection.execute(text(f"EXPLAIN (ANALYZE, COSTS OFF) {sql}"), bound)).scalars())
+    scans = [line.strip() for line in plan if "Seq Scan on" in line and "never executed" not in line]
+    return [scan for scan in scans if scan.split("Seq Scan on ")[1].split()[0] in BIG]
+
+
+@pytest.mark.parametrize("name", sorted(AS_CALLER))
+async def test_what_a_caller_asks_is_found_by_an_index(full: World, name: str) -> None:
+    """R4: row-level security is no reason to read every row."""
+    assert await whole_scans(full, *AS_CALLER[name], as_caller=True) == []
+
+
+@pytest.mark.parametrize("name", sorted(AS_SYSTEM))
+async def test_what_runs_across_tenants_is_found_by_an_index(full: World, name: str) -> None:
+    """R15, R16: searches in a derived scope, watermarks and claims."""
+    assert await whole_scans(full, *AS_SYSTEM[name], as_caller=False) == []
+
+
+async def test_a_search_that_the_policies_forbid_to_push_down_is_noticed(full: World) -> None:
+    """Why full text and object references are looked up in a derived scope: as the caller they read every row."""
+    sql = "SELECT id FROM cases WHERE object_refs && CAST(:refs AS text[])"
+    assert await whole_scans(full, sql, {"refs": ["doc/1"]}, as_caller=True) != []
