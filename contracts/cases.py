@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
 from typing import Self
 
-from pydantic import AwareDatetime, Field, model_validator
+from pydantic import AwareDatetime, Field, JsonValue, model_validator
 
 from contracts.errors import InvalidField, UnverifiedResult
 from contracts.labels import CaseState, Outcome, PaperKind, ProofLevel
 from contracts.model import Model
-from contracts.text import Body, Id, Identifier, Labels, Line, OptionalLine, OptionalParagraph, Paragraph
+from contracts.text import Body, DeliveredBody, Id, Identifier, Labels, Line, OptionalLine, OptionalParagraph, Paragraph
 
 
 class Origin(Model):
@@ -35,6 +36,13 @@ class CaseFacts(Model):
     object_refs: Labels = ()
 
 
+class BodyFormat(StrEnum):
+    """How a body is written."""
+
+    TEXT = "text"
+    HTML = "html"
+
+
 class Delivery(Model):
     """One delivery of a source request, as it came."""
 
@@ -44,7 +52,12 @@ class Delivery(Model):
     occurred_at: AwareDatetime
     received_at: AwareDatetime
     subject: OptionalLine = ""
-    body: Body = ""
+    body: DeliveredBody = ""
+    body_format: BodyFormat = BodyFormat.TEXT
+    state: OptionalLine = ""
+    """The request's state in the source's own word, such as `resolved`; "" leaves the case's state as it is."""
+    attributes: Mapping[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
+    """Further fields of the source, kept as they came."""
     facts: CaseFacts | None = None
     """What the source already knows about the case; None leaves the case's facts as they are."""
 
@@ -147,7 +160,19 @@ class CaseResult(Model):
 
 
 class CaseLinkKind(StrEnum):
-    """How two cases belong together; always a principal's decision (R2)."""
+    """How two cases belong together; always a principal's decision, and reversible (R2)."""
 
     RELATED = "related"
     DUPLICATE_OF = "duplicate_of"
+    MERGED_INTO = "merged_into"
+    """The work goes on in the other case; undone by a split."""
+
+
+class CaseLink(Model):
+    """A decision that two cases belong together. `id` is the caller's idempotency key."""
+
+    id: Id
+    case_id: Id
+    other_case_id: Id
+    kind: CaseLinkKind
+    reason: Paragraph

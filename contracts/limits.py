@@ -10,6 +10,8 @@ PARAGRAPH = 4_000
 """Characters of a knowledge unit, a synopsis or a comment."""
 BODY = 200_000
 """Characters of an arrival's body or a paper's text."""
+DELIVERED_BODY = 8_000_000
+"""Characters of a body as it is delivered; what is over `BODY` is kept by reference."""
 IDENTIFIER = 200
 """Characters of an external id, a delivery id, a tenant or a domain."""
 

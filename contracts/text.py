@@ -99,6 +99,10 @@ OptionalParagraph = Annotated[
 ]
 Body = Annotated[str, BeforeValidator(_TextRule(limits.BODY, True)), Field(max_length=limits.BODY)]
 """An arrival's body or a paper's text."""
+DeliveredBody = Annotated[
+    str, BeforeValidator(_TextRule(limits.DELIVERED_BODY, True)), Field(max_length=limits.DELIVERED_BODY)
+]
+"""A body as a source sends it."""
 Labels = Annotated[tuple[Line, ...], Field(max_length=limits.LABELS_PER_FIELD)]
 
 

@@ -12,6 +12,7 @@ from contracts.errors import UnknownDomain, UnknownTenant
 from tests.records.world import NOON, World, changed, new_id
 
 LATER = NOON + timedelta(hours=1)
+_MIXED = (4, 1, 8, 2, 7, 3, 6, 5)
 
 
 def arrivals(world: World, case_id: str) -> list[tuple[int, int, str, str, int]]:
@@ -184,15 +185,24 @@ async def test_eight_deliveries_at_once_open_one_case_with_one_arrival(shared: W
     (case_id,) = {receipt.case_id for receipt in receipts}
     assert [row[4] for row in arrivals(shared, case_id)] == [7]
     assert shared.index_events(f"case/{case_id}") == 1
+    receipts = await asyncio.gather(*(shared.deliver(external_id, revision=2, body="Next.") for _ in range(8)))
+    assert len({receipt.arrival_id for receipt in receipts}) == 1
+    assert [row[4] for row in arrivals(shared, case_id)] == [7, 7]
 
 
 async def test_revisions_delivered_at_once_end_with_the_highest(shared: World) -> None:
-    """R1, R24: whatever order they are taken in."""
-    external_id = new_id()
-    receipts = await asyncio.gather(
-        *(shared.deliver(external_id, revision=number, body=f"text {number}") for number in (4, 1, 8, 2, 7, 3, 6, 5))
-    )
-    (case_id,) = {receipt.case_id for receipt in receipts}
-    assert standing(shared, case_id)[:2] == ("text 8", 8)
-    assert len(arrivals(shared, case_id)) == 8
-    assert sum(receipt.disposition is Disposition.OPENED for receipt in receipts) == 1
+    """R1, R24: whatever order they are taken in, for a new case and for one that is open."""
+    for opened_before in (False, True, True, True):
+        external_id = new_id()
+        if opened_before:
+            await shared.deliver(external_id, revision=0)
+        receipts = await asyncio.gather(
+            *(
+                shared.deliver(external_id, revision=number, body=f"text {number}")
+                for number in (4, 1, 8, 2, 7, 3, 6, 5)
+            )
+        )
+        (case_id,) = {receipt.case_id for receipt in receipts}
+        assert standing(shared, case_id)[:2] == ("text 8", 8)
+        assert len(arrivals(shared, case_id)) == 8 + opened_before
+        assert sum(receipt.disposition is Disposition.OPENED for receipt in receipts) == 1 - opened_before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -28,7 +29,7 @@ from contracts.errors import (
 )
 from contracts.experience import KnowledgeUnit
 from contracts.identity import Grant, Principal, Profile, RoleInDomain
-from contracts.labels import CaseState, DomainRole, Outcome, PaperKind, PrincipalKind, ProofLevel, UnitKind
+from contracts.labels import CaseState, DomainRole, Outcome, PaperKind, PrincipalKind, ProofLevel
 from contracts.strategies import DATA_INVESTIGATION
 from tests.records.world import NOON, World, changed, draft, new_id
 
@@ -192,20 +193,19 @@ async def test_the_longest_texts_are_stored_whole(shared: World) -> None:
     case = await shared.cases.get(name, receipt.case_id)
     assert (case.body, case.origin.external_id, case.facts) == (words, name, facts)
 
-    unit = draft().units[0]
-    long = {
-        "text": words[: limits.PARAGRAPH],
-        "use_when": words[-limits.PARAGRAPH :],
-        "avoid_when": wide * limits.PARAGRAPH,
-    }
+    letters = "".join(map(chr, range(0x10D0, 0x10F0)))  # Georgian: three bytes each
+    different = map("".join, itertools.product(letters, repeat=4))
+
+    def fill(limit: int) -> str:
+        return " ".join(itertools.islice(different, limit // 5))
+
     units = tuple(
         KnowledgeUnit.model_validate(
             {
-                **unit.model_dump(),
-                **{field: text[:-3] + f"{number:03}" for field, text in long.items()},
+                **draft().units[0].model_dump(),
                 "id": str(number),
-                "kind": UnitKind.PROPOSITION,
-                "concepts": facts.object_refs,
+                **{field: fill(limits.PARAGRAPH) for field in ("text", "use_when", "avoid_when")},
+                "concepts": tuple(fill(limits.LINE) for _ in range(limits.LABELS_PER_FIELD)),
             }
         )
         for number in range(limits.UNITS_PER_REVISION)

@@ -293,12 +293,3 @@ async def test_a_retrieval_of_another_tenant_is_unknown(two: World) -> None:
     with pytest.raises(NotFound):
         await two.memory.answer("nobody", request_id)
     assert changed(two.everything(), before) == []
-
-
-async def test_a_colleagues_look_is_not_the_askers_read(two: World) -> None:
-    """R20: who may see the case may read along; the reads on record are the asker's own."""
-    await two.principal("abe", "acme")
-    ref = f"experience/{await two.published()}"
-    task = await answered(two, await ask(two, case_id=await two.open_case()), candidate(1, ref))
-    assert isinstance(await two.memory.read("abe", task.request.request_id, ref, 1), Draft)
-    assert two.rows("SELECT 1 FROM retrieval_reads WHERE request_id = %s", task.request.request_id) == []

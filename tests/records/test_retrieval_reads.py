@@ -160,6 +160,12 @@ async def test_full_text_reads_other_tenants_published_text_and_no_case_of_their
     assert set(await found(two, await ask(two, "bob"), word)) == {f"experience/{published}", f"case/{theirs}"}
     assert set(await found(two, await ask(two, "kim"), word)) == {f"experience/{published}", f"case/{theirs}"}
     assert await found(two, await ask(two, "kim", tenant_id="acme"), word) == [f"experience/{published}"]
+    await two.principal("jo", "other")
+    await two.profile("data-agent", "jo")
+    task = await ask(two, "jo")
+    assert f"case/{theirs}" in await found(two, task, word)
+    two.owner.execute("DELETE FROM grants WHERE principal_id = 'jo'")
+    assert await found(two, task, word) == [f"experience/{published}"], "the grants of now count, not those of the load"
 
 
 async def test_only_what_the_index_has_not_taken(two: World) -> None:

@@ -9,6 +9,7 @@ import pytest_asyncio
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError, ProgrammingError
 
+from contracts.experience import Draft
 from contracts.labels import CandidateKind
 from contracts.retrieval import RetrievalRequest
 from tests.records.asking import answered, ask, candidate, citing, request
@@ -271,3 +272,12 @@ async def test_a_retrieval_for_a_case_of_another_tenant_is_refused_by_its_own_na
     with pytest.raises(Exception, match="no such case"):
         await two.memory.open("ann", asked)
     assert changed(two.everything(), before) == []
+
+
+async def test_a_colleagues_look_is_not_the_askers_read(two: World) -> None:
+    """R20: who may see the case may read along; the reads on record are the asker's own."""
+    await two.principal("abe", "acme")
+    ref = f"experience/{await two.published()}"
+    task = await answered(two, await ask(two, case_id=await two.open_case()), candidate(1, ref))
+    assert isinstance(await two.memory.read("abe", task.request.request_id, ref, 1), Draft)
+    assert two.rows("SELECT 1 FROM retrieval_reads WHERE request_id = %s", task.request.request_id) == []

@@ -127,7 +127,7 @@ def test_r22_a_revision_that_does_not_fit_is_refused_by_name(revision: object) -
 @pytest.mark.parametrize(
     ("changes", "error", "field"),
     [
-        ({"body": "x" * (limits.BODY + 1)}, TextTooLong, "body"),
+        ({"body": "x" * (limits.DELIVERED_BODY + 1)}, TextTooLong, "body"),
         ({"body": "\x00"}, UnstorableText, "body"),
         ({"subject": "\ud83d"}, UnstorableText, "subject"),
         ({"delivery_id": " "}, InvalidField, "delivery_id"),

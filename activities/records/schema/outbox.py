@@ -33,7 +33,6 @@ outbox = Table(
     UniqueConstraint("event_id"),
     Index("ix_outbox_pending", "topic", "position", postgresql_where=text("delivered_at IS NULL")),
     Index("ix_outbox_pending_key", "key", "topic", "position", postgresql_where=text("delivered_at IS NULL")),
-    Index("ix_outbox_topic_position", "topic", "position"),
 )
 
 projections = Table(

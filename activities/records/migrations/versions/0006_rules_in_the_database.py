@@ -6,8 +6,8 @@ from alembic import op
 
 from activities.records import row_security
 
-revision = "0002"
-down_revision = "0001"
+revision = "0006"
+down_revision = "0005"
 branch_labels = None
 depends_on = None
 
