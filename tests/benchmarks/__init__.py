@@ -1,0 +1,1 @@
+"""Quality and speed, measured: run by `make bench`, never by `make check`."""
