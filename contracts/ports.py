@@ -127,7 +127,11 @@ class Outbox(Protocol):
     """The outbox table: claim with a lease, deliver, mark."""
 
     async def claim(self, topic: Topic, limit: int, lease: timedelta) -> list[OutboxEvent]:
-        """Lease the oldest deliverable events, at most one per key, in position order."""
+        """Lease the oldest deliverable events in position order, at most `limit` keys.
+
+        Lifecycle events: one per key, and none while an earlier one of its key is undelivered. Index events: all
+        of a key together, and no key that another runner holds.
+        """
         ...
 
     async def claim_one(self, event_id: str, lease: timedelta) -> OutboxEvent | None:

@@ -98,7 +98,8 @@ class Settings(BaseSettings):
     embedding_model: Name = EMBEDDING_MODEL
     embedding_path: Annotated[Path, AfterValidator(lambda value: value.expanduser().absolute())] | None = None
     """A folder with the model's files; unset: the installed weights."""
-    embedding_threads: Annotated[int, Field(ge=1, le=256)] | None = None
+    embedding_threads: Annotated[int, Field(ge=1, le=256)] | None = 1
+    """More threads cost more processor time for one text than they save, where the machine has other work."""
 
     review_deadline: Wait = limits.REVIEW_DEADLINE
     escalation_after: Wait = limits.ESCALATION_AFTER

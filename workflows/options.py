@@ -11,6 +11,8 @@ RECORD_TIMEOUT = timedelta(seconds=15)
 MUST_HAPPEN = RetryPolicy(initial_interval=timedelta(milliseconds=500), maximum_interval=timedelta(seconds=30))
 """No last attempt: the work is durable and waits for its service. Refusals are not retried by their own type."""
 
+TURN_RETRY = RetryPolicy(initial_interval=timedelta(milliseconds=500), maximum_interval=timedelta(seconds=5))
+"""A turn of the projector that failed is taken up again soon: everybody waits for it."""
 TURN_TIMEOUT = timedelta(minutes=30)
 """For one turn of the projector, which ends by itself earlier."""
 TURN_HEARTBEAT = timedelta(seconds=10)

@@ -13,7 +13,7 @@ from temporalio.workflow import ActivityCancellationType
 
 with workflow.unsafe.imports_passed_through():
     from activities.outbox import OutboxActivities
-    from workflows.options import MUST_HAPPEN, TURN_HEARTBEAT, TURN_TIMEOUT
+    from workflows.options import TURN_HEARTBEAT, TURN_RETRY, TURN_TIMEOUT
 
 PROJECTOR_ID = "outbox/projector"
 
@@ -41,7 +41,7 @@ class OutboxProjector:
                 cancellation_type=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
                 start_to_close_timeout=TURN_TIMEOUT,
                 heartbeat_timeout=TURN_HEARTBEAT,
-                retry_policy=MUST_HAPPEN,
+                retry_policy=TURN_RETRY,
                 summary="commands to lifecycles",
             )
 
@@ -52,6 +52,6 @@ class OutboxProjector:
                 cancellation_type=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
                 start_to_close_timeout=TURN_TIMEOUT,
                 heartbeat_timeout=TURN_HEARTBEAT,
-                retry_policy=MUST_HAPPEN,
+                retry_policy=TURN_RETRY,
                 summary="changes to the index",
             )

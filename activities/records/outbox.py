@@ -30,9 +30,8 @@ _TURN = {
     Topic.INDEX: "p.claimed_until > clock_timestamp() AND p.position <> o.position",
 }
 _CLAIM = """
-UPDATE outbox SET claimed_until = clock_timestamp() + :lease, attempts = attempts + 1
- WHERE position IN (
-   SELECT o.position FROM outbox o
+WITH oldest AS (
+   SELECT o.position, o.key FROM outbox o
     WHERE o.topic = :topic AND o.delivered_at IS NULL AND o.dead_at IS NULL
       AND o.available_at <= clock_timestamp()
       AND (o.claimed_until IS NULL OR o.claimed_until < clock_timestamp())
@@ -40,8 +39,17 @@ UPDATE outbox SET claimed_until = clock_timestamp() + :lease, attempts = attempt
                        WHERE p.key = o.key AND p.topic = o.topic AND p.delivered_at IS NULL AND {turn})
       {only}
     ORDER BY o.position LIMIT :limit FOR UPDATE OF o SKIP LOCKED)
+UPDATE outbox SET claimed_until = clock_timestamp() + :lease, attempts = attempts + 1
+ WHERE position IN (SELECT position FROM oldest) {others}
 RETURNING position, event_id::text AS event_id, topic, kind, key, payload, attempts
 """
+# One projection of a key serves all its events, so a backlog of one key is taken at once.
+_OTHERS = {
+    Topic.LIFECYCLE: "",
+    Topic.INDEX: """
+    OR (topic = 'index' AND key IN (SELECT key FROM oldest) AND delivered_at IS NULL AND dead_at IS NULL
+        AND available_at <= clock_timestamp() AND (claimed_until IS NULL OR claimed_until < clock_timestamp()))""",
+}
 _DONE = text("""
 UPDATE outbox SET delivered_at = clock_timestamp(), claimed_until = NULL, outcome = :outcome
  WHERE (position, attempts) IN (SELECT * FROM unnest(CAST(:positions AS bigint[]), CAST(:attempts AS integer[])))
@@ -133,13 +141,20 @@ class OutboxTable:
     async def _claim(
         self, topic: Topic, limit: int, lease: timedelta, *, only: str, event_id: str | None
     ) -> list[OutboxEvent]:
-        sql = text(_CLAIM.format(turn=_TURN[topic], only=only))
+        sql = text(_CLAIM.format(turn=_TURN[topic], only=only, others=_OTHERS[topic]))
         values = {"topic": topic, "limit": limit, "lease": lease, "event_id": event_id}
         async with self._database.as_system() as connection:
             # One claim of a topic at a time, or two runners could take two events of one key.
             await connection.execute(text("SELECT pg_advisory_xact_lock(hashtext(:lock))"), {"lock": f"claim.{topic}"})
             rows = (await connection.execute(sql, values)).mappings().all()
         return sorted((OutboxEvent.model_validate(dict(row)) for row in rows), key=lambda event: event.position)
+
+    async def release_leases(self) -> None:
+        """Give every leased event back at once; for the start of a process that is the only one there is."""
+        async with self._database.as_system() as connection:
+            await connection.execute(
+                text("UPDATE outbox SET claimed_until = NULL WHERE delivered_at IS NULL AND claimed_until IS NOT NULL")
+            )
 
     async def delivered(self, events: Sequence[OutboxEvent], outcome: str) -> None:
         """See `contracts.ports.Outbox.delivered`."""

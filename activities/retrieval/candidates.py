@@ -43,8 +43,13 @@ class Weighing:
 
 
 def in_order(reads: Sequence[Read], k: int) -> list[Fused]:
-    """Return every found target once, in the strategy's order."""
-    return fuse([Ranking(read.name, tuple(found.target for found in read.found), read.weight) for read in reads], k)
+    """Return every found target once, in the strategy's order.
+
+    What has the request's own origin comes first, whatever resembles it more: it may be the same request (R1).
+    """
+    fused = fuse([Ranking(read.name, tuple(found.target for found in read.found), read.weight) for read in reads], k)
+    same_origin = {found.target for read in reads for found in read.found if "origin" in found.fields}
+    return sorted(fused, key=lambda item: item.target not in same_origin)
 
 
 def weigh(task: RetrievalTask, fused: Sequence[Fused], reads: Sequence[Read], resolution: Resolution) -> Weighing:

@@ -106,10 +106,10 @@ async def test_a_late_projection_is_asked_for_once_more(world: World) -> None:
 
 
 async def test_index_events_of_a_key_are_held_by_one_runner(world: World) -> None:
-    """R9: one claim may hold several events of a key, two claims never share one."""
+    """R9: a claim takes all events of a key (one projection serves them), two claims never share a key."""
     one, two = key(), key()
     a, b, c = await add(world, one, one, two, topic=Topic.INDEX)
-    assert await claim(world, Topic.INDEX, limit=1) == [a]
+    assert await claim(world, Topic.INDEX, limit=1) == [a, b]
     (d,) = await add(world, one, topic=Topic.INDEX)
     assert await claim(world, Topic.INDEX) == [c]
     assert await claim(world, Topic.INDEX) == []
