@@ -18,6 +18,7 @@ from deploy import logs
 from deploy.commands.demo import demo as run_demo
 from deploy.commands.imports import import_file
 from deploy.commands.reindex import reindex as run_reindex
+from deploy.commands.replay import replay_file
 from deploy.commands.up import up as run_up
 from deploy.settings import load_settings
 
@@ -56,6 +57,19 @@ def import_(
 ) -> None:
     """Bring a case file in: arrivals, results, proposals and, unattended, both reviews."""
     _run(import_file(load_settings(), file, is_reviewed=unattended, json_file=json))
+
+
+@app.command()
+def replay(
+    file: Annotated[Path, typer.Argument(help="One delivery a line, as JSON.", exists=True, dir_okay=False)],
+    add_tenants: Annotated[
+        bool, typer.Option("--add-tenants", help="Add the file's tenants that don't exist yet.")
+    ] = False,
+    side_by_side: Annotated[int, typer.Option(min=1, max=64, help="Deliveries under way at once.")] = 8,
+    json: JsonOption = None,
+) -> None:
+    """Feed a file of deliveries through the intake; run again, it goes on where it ended."""
+    _run(replay_file(load_settings(), file, add_tenants=add_tenants, side_by_side=side_by_side, json_file=json))
 
 
 @app.command()

@@ -64,6 +64,9 @@ async def running(settings: Settings, *, progress: Progress = lambda _: None) ->
             parts = build(settings, addresses, client, index, embedder)
             try:
                 await prepare_records(parts.identities, settings.data_dir)
+                if settings.is_database_embedded:
+                    # The folder has one owner process: whatever is still leased, a killed one left behind.
+                    await parts.outbox.release_leases()
                 repaired = await parts.reindexer.repair()
                 if repaired.keys:
                     progress(f"index: {repaired.keys} entries differ from the record and are projected anew")
@@ -93,7 +96,10 @@ async def _serving(settings: Settings, parts: Parts, client: Any) -> AsyncGenera
         ApiServices(
             identities=parts.identities,
             arrivals=parts.arrivals,
+            arrival_history=parts.arrival_history,
             cases=parts.cases,
+            case_links=parts.case_links,
+            related=parts.related,
             experiences=parts.experiences,
             memory_uses=parts.memory_uses,
             projections=parts.projections,

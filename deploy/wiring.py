@@ -14,10 +14,14 @@ from activities.delivery import LifecycleDelivery
 from activities.embedding.fastembed_model import FastEmbedEmbedder
 from activities.index.edge import EdgeIndex
 from activities.index.server import ServerIndex
+from activities.intake import Intake
 from activities.lifecycle import LifecycleActivities
+from activities.mail.newly_written import newly_written
 from activities.outbox import OutboxActivities
 from activities.projection import Projector
+from activities.records.arrival_history import ArrivalHistoryTable
 from activities.records.arrivals import Arrivals
+from activities.records.case_links import CaseLinksTable
 from activities.records.cases import Cases
 from activities.records.database import Database
 from activities.records.experiences import Experiences
@@ -27,8 +31,10 @@ from activities.records.lifecycle import LifecycleTable
 from activities.records.memory_use import MemoryUses
 from activities.records.outbox import OutboxTable
 from activities.records.projections import ProjectionsTable
+from activities.records.related import RelatedTable
 from activities.records.retrievals import RetrievalsTable
 from activities.reindexing import Reindexer
+from activities.related import RelatedWork
 from activities.retrieval.activity import RetrievalActivities
 from activities.retrieval.engine import RetrievalEngine
 from contracts.ports import Embedder, SearchIndex
@@ -51,8 +57,11 @@ class Parts:
 
     database: Database
     identities: Identities
-    arrivals: Arrivals
+    arrivals: Intake
+    arrival_history: ArrivalHistoryTable
     cases: Cases
+    case_links: CaseLinksTable
+    related: RelatedWork
     experiences: Experiences
     memory_uses: MemoryUses
     projections: ProjectionsTable
@@ -65,6 +74,7 @@ class Parts:
     lifecycle_activities: LifecycleActivities
     outbox_activities: OutboxActivities
     retrieval_activities: RetrievalActivities
+    outbox: OutboxTable
     listeners: tuple[OutboxTable, ...]
 
     async def close(self) -> None:
@@ -99,8 +109,11 @@ def build(settings: Settings, addresses: Addresses, client: Client, index: Searc
     return Parts(
         database=database,
         identities=Identities(database),
-        arrivals=Arrivals(database),
+        arrivals=Intake(Arrivals(database), newly_written),
+        arrival_history=ArrivalHistoryTable(database),
         cases=Cases(database),
+        case_links=CaseLinksTable(database),
+        related=RelatedWork(RelatedTable(database), index, embedder),
         experiences=Experiences(database, review_deadline=settings.review_deadline),
         memory_uses=MemoryUses(database),
         projections=projections,
@@ -115,6 +128,7 @@ def build(settings: Settings, addresses: Addresses, client: Client, index: Searc
             delivery, Projector(changes, projections, index, embedder), commands, changes
         ),
         retrieval_activities=RetrievalActivities(engine),
+        outbox=changes,
         listeners=(commands, changes),
     )
 
