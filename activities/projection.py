@@ -97,14 +97,14 @@ class Projector:
 
     async def _points(self, entries: Sequence[Entry]) -> dict[str, Point]:
         """Return the entries as points, by id; equal texts are embedded once."""
-        texts = list(dict.fromkeys(text for entry in entries for text in (entry.title, entry.body)))
+        texts = list(dict.fromkeys(text for entry in entries for text in (entry.title, entry.meaning or entry.body)))
         vectors = dict(zip(texts, await asyncio.to_thread(self._embedder.embed, texts), strict=True))
         model = self._embedder.model
         return {
             entry.id: Point(
                 id=entry.id,
                 payload=entry.payload.model_copy(update={"model": model}),
-                vectors={VectorName.TITLE: vectors[entry.title], VectorName.BODY: vectors[entry.body]},
+                vectors={VectorName.TITLE: vectors[entry.title], VectorName.BODY: vectors[entry.meaning or entry.body]},
                 lexical=f"{entry.title}\n{entry.title}\n{entry.body}",  # a word in the title counts for more
             )
             for entry in entries

@@ -7,7 +7,19 @@ from typing import Any
 from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 
-from api import administration, arrivals, cases, changes, experiences, health, operations, retrievals, reviews
+from api import (
+    administration,
+    arrivals,
+    case_links,
+    cases,
+    changes,
+    experiences,
+    health,
+    operations,
+    related,
+    retrievals,
+    reviews,
+)
 from api.authentication import Authentication
 from api.documentation import DESCRIPTION, documented
 from api.problems import handle_http_exception, handle_refusal, handle_unexpected
@@ -18,6 +30,8 @@ ROUTERS = (
     health.router,
     arrivals.router,
     cases.router,
+    related.router,
+    case_links.router,
     experiences.router,
     reviews.router,
     changes.router,

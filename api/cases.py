@@ -13,7 +13,7 @@ from api.documentation import PROBLEMS
 from api.examples import PAPERS, RESULT, STATE_CHANGE
 from api.services import Services
 from contracts import limits
-from contracts.cases import Case, CaseResult
+from contracts.cases import Case, CaseResult, Origin
 from contracts.errors import InvalidField
 from contracts.labels import CaseState
 from contracts.text import check_text
@@ -27,10 +27,22 @@ async def list_cases(
     caller: Caller,
     tenant_id: Annotated[str, Query(description="A tenant of the caller's grants.")],
     state: Annotated[CaseState | None, Query(description="Only cases in this state.")] = None,
+    source: Annotated[str | None, Query(description="With `external_id`: only the case of this request.")] = None,
+    external_id: Annotated[str | None, Query(description="The request's id in its source.")] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> list[Case]:
-    """Return the newest cases of a tenant that the caller may see (R3, R4)."""
+    """Return the newest cases of a tenant that the caller may see, or the one of a source request (R1, R3, R4)."""
     check_text(tenant_id, field="tenant_id", limit=limits.IDENTIFIER)
+    if source is not None and external_id is not None:
+        origin = Origin(tenant_id=tenant_id, source=source, external_id=external_id)
+        found = await services.cases.of_origin(caller.id, origin)
+        return [] if found is None or (state is not None and found.state is not state) else [found]
+    if source is not None or external_id is not None:
+        raise InvalidField(
+            "A request is named by its source and its id there.",
+            field="source" if source is None else "external_id",
+            accepted="both of `source` and `external_id`, or neither",
+        )
     return await services.cases.listed(caller.id, tenant_id=tenant_id, state=state, limit=limit)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Coroutine
 from functools import cached_property
-from typing import Any, NoReturn, cast
+from typing import Any, ClassVar, NoReturn, cast
 
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.types import Message
 
+from activities.intake import prepared
 from api.authentication import Authentication, require_administrator
 from api.permissions import Permission, permission_of
 from api.problems import invalid, respond, respond_unexpected
@@ -21,10 +22,19 @@ from contracts.errors import CaseloreError, InvalidField, TextTooLong, Unstorabl
 
 BODY_BYTES = 4 * 1024 * 1024
 """The largest request body."""
+DELIVERY_BYTES = 40 * 1024 * 1024
+"""The largest body of a delivery: `limits.DELIVERED_BODY` characters, which JSON may write as escapes."""
 
 
 class CheckedRoute(APIRoute):
     """A route that `api.permissions` names, whose refusals are problem details and whose failures leak nothing."""
+
+    body_bytes: ClassVar[int] = BODY_BYTES
+
+    @staticmethod
+    def prepare(request: Request, parsed: Any, content: bytes) -> tuple[Any, bytes]:  # noqa: ARG004
+        """Return what was posted as the route takes it, parsed and as bytes."""
+        return parsed, content
 
     @cached_property
     def permission(self) -> Permission:
@@ -46,7 +56,7 @@ class CheckedRoute(APIRoute):
             try:
                 await _admit(request, permission)
                 if body is not None:
-                    request = await _with_checked_body(request, body)
+                    request = await self._with_checked_body(request, body)
                 return await inner(request)
             except CaseloreError as error:
                 return respond(error)
@@ -61,12 +71,47 @@ class CheckedRoute(APIRoute):
 
         return handle
 
+    async def _with_checked_body(self, request: Request, body: TypeAdapter[Any]) -> Request:
+        """Return the request with its body read and found to be of the documented form."""
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind != "application/json":
+            raise InvalidField("The body is not declared as JSON.", field="Content-Type", accepted="application/json")
+        content = await _read(request, self.body_bytes)
+        parsed, content = self.prepare(request, _parse(content), content)
+        _check_texts(parsed)
+        try:
+            # Stored records ignore what they don't know; a caller is told, or a misspelt field would be lost.
+            body.validate_python(parsed, extra="forbid")
+        except ValidationError as error:
+            raise invalid(cast("list[dict[str, Any]]", error.errors(include_url=False, include_input=False))) from None
+        return _replayed(request, content)
+
+
+class DeliveryRoute(CheckedRoute):
+    """A route that takes deliveries: large ones, and those with characters that no database can hold (R22).
+
+    Such characters are replaced, except in identities; `request.state.posted` says what was.
+    """
+
+    body_bytes: ClassVar[int] = DELIVERY_BYTES
+
+    @staticmethod
+    def prepare(request: Request, parsed: Any, content: bytes) -> tuple[Any, bytes]:
+        """Return the delivery in storable form."""
+        if not isinstance(parsed, dict):
+            return parsed, content
+        posted = prepared(cast("dict[str, Any]", parsed))
+        request.state.posted = posted
+        if posted.cleaned:
+            content = json.dumps(posted.delivery).encode()
+        return posted.delivery, content
+
 
 class _BodyTooLarge(Exception):
-    def __init__(self) -> None:
+    def __init__(self, largest: int) -> None:
         super().__init__()
         self.refusal = TextTooLong(
-            "The request body is too large.", field="body", accepted=f"at most {BODY_BYTES:,} bytes"
+            "The request body is too large.", field="body", accepted=f"at most {largest:,} bytes"
         )
 
 
@@ -80,31 +125,15 @@ async def _admit(request: Request, permission: Permission) -> None:
     request.state.caller = caller
 
 
-async def _with_checked_body(request: Request, body: TypeAdapter[Any]) -> Request:
-    """Return the request with its body read and found to be of the documented form."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":
-        raise InvalidField("The body is not declared as JSON.", field="Content-Type", accepted="application/json")
-    content = await _read(request)
-    parsed = _parse(content)
-    _check_texts(parsed)
-    try:
-        # Stored records ignore what they don't know; a caller is told, or a misspelt field would be lost in silence.
-        body.validate_python(parsed, extra="forbid")
-    except ValidationError as error:
-        raise invalid(cast("list[dict[str, Any]]", error.errors(include_url=False, include_input=False))) from None
-    return _replayed(request, content)
-
-
-async def _read(request: Request) -> bytes:
+async def _read(request: Request, largest: int) -> bytes:
     size, chunks = 0, list[bytes]()
     declared = request.headers.get("content-length", "")
-    if declared.isdecimal() and int(declared) > BODY_BYTES:
-        raise _BodyTooLarge
+    if declared.isdecimal() and int(declared) > largest:
+        raise _BodyTooLarge(largest)
     async for chunk in request.stream():
         size += len(chunk)
-        if size > BODY_BYTES:
-            raise _BodyTooLarge
+        if size > largest:
+            raise _BodyTooLarge(largest)
         chunks.append(chunk)
     return b"".join(chunks)
 

@@ -13,6 +13,7 @@ from pydantic import TypeAdapter
 from api.bodies import Liveness, Read, Readiness, ReadText
 from api.client_cases import AdministrationCalls, CaseCalls
 from api.client_experiences import ExperienceCalls
+from api.client_related import RelatedCalls
 from api.client_transport import ClientTransport, refusal_of
 from contracts.outbox import Watermark
 from contracts.retrieval import Answer, CheckResult, MemoryUse, RetrievalRequest
@@ -81,5 +82,7 @@ class OperationCalls(ClientTransport):
         return await self.call("POST", "/v1/reindex", ReindexView)
 
 
-class CaseloreClient(CaseCalls, ExperienceCalls, RetrievalCalls, AdministrationCalls, OperationCalls, HealthCalls):
+class CaseloreClient(
+    CaseCalls, RelatedCalls, ExperienceCalls, RetrievalCalls, AdministrationCalls, OperationCalls, HealthCalls
+):
     """Everything that the API offers."""

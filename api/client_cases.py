@@ -9,7 +9,8 @@ from pydantic import TypeAdapter
 
 from api.bodies import FiledPapers, IssuedKey, PapersToFile, PrincipalToAdd, ResultToRecord, StateChange
 from api.client_transport import ClientTransport
-from contracts.cases import Case, CaseResult, Delivery, Paper, Receipt
+from contracts.arrival_views import ArrivalHistory
+from contracts.cases import Case, CaseResult, Content, Delivery, Paper, Receipt
 from contracts.identity import Domain, Grant, Principal, Profile, RoleInDomain, Tenant
 from contracts.labels import CaseState
 
@@ -32,6 +33,21 @@ class CaseCalls(ClientTransport):
     async def get_case(self, case_id: str) -> Case:
         """Return a case as it stands now."""
         return await self.call("GET", f"/v1/cases/{case_id}", Case)
+
+    async def find_case(self, tenant_id: str, source: str, external_id: str) -> Case | None:
+        """Return the case of a source request, by its exact origin; None when nothing of it came."""
+        query = {"tenant_id": tenant_id, "source": source, "external_id": external_id}
+        found = await self.call("GET", "/v1/cases", _CASES, query=query)
+        return found[0] if found else None
+
+    async def arrivals(self, case_id: str, *, limit: int = 50, skip: int = 0) -> ArrivalHistory:
+        """Return what was delivered for a case: conflicts, missing revisions and hours included."""
+        query = {"limit": limit, "skip": skip}
+        return await self.call("GET", f"/v1/cases/{case_id}/arrivals", ArrivalHistory, query=query)
+
+    async def content(self, content_id: str) -> Content:
+        """Return a text that is kept by reference."""
+        return await self.call("GET", f"/v1/contents/{content_id}", Content)
 
     async def change_state(
         self, case_id: str, state: CaseState, *, expected_revision: int, at: datetime, waiting_on: str = ""

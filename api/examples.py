@@ -15,6 +15,8 @@ DECISION_ID = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a06"
 COMMAND_ID = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a07"
 RETRIEVAL_ID = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a08"
 USE_ID = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a09"
+LINK_ID = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a0a"
+OTHER_CASE_ID = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a0b"
 _REF = f"experience/{EXPERIENCE_ID}"
 
 
@@ -163,6 +165,17 @@ CHECK = _example(
     "The check held",
     {"decision_id": USE_ID, "check_id": "letters-exist", "outcome": "held", "note": "12 letters of 2 March."},
 )
+CASE_LINK = _example(
+    "The work goes on in an earlier case",
+    {
+        "id": LINK_ID,
+        "case_id": CASE_ID,
+        "other_case_id": OTHER_CASE_ID,
+        "kind": "merged_into",
+        "reason": "Both customers wait for the same register row; the earlier case has the owner.",
+    },
+)
+LINK_REMOVAL = _example("They turned out to be two", {"reason": "The second letter fails for another reason."})
 TENANT = _example("An organisation", {"id": "north", "name": "North Insurance"})
 DOMAIN = _example("An owned area", {"id": "data", "name": "Data", "description": "Faults that lie in stored data."})
 PRINCIPAL = _example(

@@ -10,7 +10,9 @@ from typing import Annotated, cast
 from fastapi import Depends, Request
 
 from activities.delivery import LifecycleDelivery
-from activities.records.arrivals import Arrivals
+from activities.intake import Intake
+from activities.records.arrival_history import ArrivalHistoryTable
+from activities.records.case_links import CaseLinksTable
 from activities.records.cases import Cases
 from activities.records.experiences import Experiences
 from activities.records.figures import FiguresTable
@@ -18,6 +20,7 @@ from activities.records.identities import Identities
 from activities.records.memory_use import MemoryUses
 from activities.records.projections import ProjectionsTable
 from activities.reindexing import Reindexer
+from activities.related import RelatedWork
 from workflows.gateway import TemporalGateway
 
 
@@ -26,8 +29,11 @@ class ApiServices:
     """The record, the way to the workflows, and the checks of what they need."""
 
     identities: Identities
-    arrivals: Arrivals
+    arrivals: Intake
+    arrival_history: ArrivalHistoryTable
     cases: Cases
+    case_links: CaseLinksTable
+    related: RelatedWork
     experiences: Experiences
     memory_uses: MemoryUses
     projections: ProjectionsTable

@@ -12,7 +12,18 @@ from pydantic import AwareDatetime, Field, JsonValue, model_validator
 from contracts.errors import InvalidField, UnverifiedResult
 from contracts.labels import CaseState, Outcome, PaperKind, ProofLevel
 from contracts.model import Model
-from contracts.text import Body, DeliveredBody, Id, Identifier, Labels, Line, OptionalLine, OptionalParagraph, Paragraph
+from contracts.text import (
+    Body,
+    DeliveredBody,
+    ExternalId,
+    Id,
+    Identifier,
+    Labels,
+    Line,
+    OptionalLine,
+    OptionalParagraph,
+    Paragraph,
+)
 
 
 class Origin(Model):
@@ -20,7 +31,7 @@ class Origin(Model):
 
     tenant_id: Identifier
     source: Identifier
-    external_id: Identifier
+    external_id: ExternalId
 
 
 class CaseFacts(Model):
@@ -62,6 +73,27 @@ class Delivery(Model):
     """What the source already knows about the case; None leaves the case's facts as they are."""
 
 
+class ContentKind(StrEnum):
+    """What is kept by reference beside an arrival."""
+
+    BODY = "body"
+    """A body over the limit, whole."""
+    RAW = "raw"
+    """A delivery before characters were replaced, as ASCII JSON."""
+
+
+class Content(Model):
+    """A text that is kept by reference."""
+
+    id: str
+    case_id: str
+    kind: ContentKind
+    text: str
+    bytes: int
+    sha256: str
+    """Of the text in UTF-8."""
+
+
 class Disposition(StrEnum):
     """What intake did with a delivery (R1)."""
 
@@ -78,6 +110,10 @@ class Receipt(Model):
     case_id: str
     disposition: Disposition
     content_version: int = 1
+    delivery_id_reused: bool = False
+    """The source had used the delivery id before, for other content; taken all the same."""
+    order_assumed: bool = False
+    """It has no revision and the time of another: which is the later one was assumed."""
     redelivered: bool = False
     """Whether this delivery had come before; everything else is then the first answer (R1)."""
 
@@ -89,12 +125,30 @@ class Case(Model):
     origin: Origin
     title: OptionalLine
     body: Body
+    """As received; the first part of one that is over the limit (see `content_id`)."""
     state: CaseState
     waiting_on: OptionalLine = ""
     facts: CaseFacts
     opened_at: datetime
     revision: int
     """Row version, for optimistic writes (R24)."""
+    source_state: OptionalLine = ""
+    """The state in the source's own word, of the delivery that the case goes by."""
+    order_assumed: bool = False
+    """Two deliveries without a revision had one time: which is the later one was assumed (R1)."""
+    written: Body = ""
+    """The newly written part of the body as plain text; "" when that is the body itself."""
+    body_bytes: int = 0
+    """Of the whole body as delivered."""
+    indexed_bytes: int = 0
+    """Of the text that searches see; less than there is when the tail is not indexed (R22)."""
+    content_id: str | None = None
+    """Where the whole body is kept when it is over the limit."""
+
+    @property
+    def searchable(self) -> str:
+        """The text that indexes see."""
+        return self.written or self.body
 
 
 class Paper(Model):

@@ -5,6 +5,7 @@
     │   ├── UnstorableText      NUL or an unpaired surrogate in a field
     │   ├── TextTooLong         a field over its limit
     │   ├── InvalidField        any other field that breaks its rule
+    │   ├── SameCase            a case is linked with itself
     │   └── InvalidCaseFile     a line of an import file that can't be read
     ├── NotFound                the named thing isn't there, or isn't visible to the caller
     │   ├── UnknownPrincipal
@@ -13,6 +14,8 @@
     │   ├── UnknownProfile
     │   ├── UnknownStrategy
     │   ├── UnknownCase
+    │   ├── UnknownContent
+    │   ├── UnknownLink
     │   ├── UnknownExperience
     │   ├── UnknownCommand
     │   └── UnknownRetrieval
@@ -27,6 +30,9 @@
     │   ├── StaleRevision       the expected revision is not the current one
     │   ├── LifecycleClosed     rejected, retired and superseded take no more decisions
     │   ├── NotPublished        the change needs a published revision
+    │   ├── CaseMerged          the case was merged into another, where its work goes on
+    │   ├── AlreadyLinked       the two cases are linked in this way
+    │   ├── LinkRemoved         somebody else has removed the link
     │   └── IdempotencyConflict the same key was used before with other content
     ├── NotProof                a label or paper is used as more than it is
     │   ├── UnverifiedResult    a proposal needs a recorded result with its papers
@@ -86,6 +92,10 @@ class InvalidField(InvalidInput):
     """A field breaks its rule."""
 
 
+class SameCase(InvalidInput):
+    """A case can't be linked with or merged into itself."""
+
+
 class InvalidCaseFile(InvalidInput):
     """A line of an import file can't be read."""
 
@@ -116,6 +126,14 @@ class UnknownStrategy(NotFound):
 
 class UnknownCase(NotFound):
     """No such case in the caller's scope."""
+
+
+class UnknownLink(NotFound):
+    """No such link between cases in the caller's scope."""
+
+
+class UnknownContent(NotFound):
+    """No text is kept under this id in the caller's scope."""
 
 
 class UnknownExperience(NotFound):
@@ -172,6 +190,18 @@ class LifecycleClosed(Conflict):
 
 class NotPublished(Conflict):
     """The change needs a published revision."""
+
+
+class CaseMerged(Conflict):
+    """The case was merged into another, where its work goes on (R2)."""
+
+
+class AlreadyLinked(Conflict):
+    """The two cases are linked in this way already (R2)."""
+
+
+class LinkRemoved(Conflict):
+    """The link was removed before, by another decision (R2)."""
 
 
 class IdempotencyConflict(Conflict):

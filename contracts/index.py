@@ -8,14 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from contracts.labels import CandidateKind, Collection, Outcome, ProofLevel
 from contracts.model import Model
 from contracts.text import digest
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Raised by any change to vectors, payload fields or point ids; a part of the collection's name."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def instant(moment: datetime) -> int:
+    """Return a moment as the whole microseconds since 1970 that payloads carry; exact until the year 2255."""
+    return (moment - _EPOCH) // timedelta(microseconds=1)
 
 
 class VectorName(StrEnum):
@@ -46,6 +53,8 @@ class Payload(Model):
     products: tuple[str, ...] = ()
     systems: tuple[str, ...] = ()
     environments: tuple[str, ...] = ()
+    opened_at: int | None = None
+    """When a case was opened (see `instant`); None for what is no case."""
     revision: int
     content_hash: str
     model: str
@@ -92,6 +101,8 @@ class Filter:
     systems: tuple[str, ...] = ()
     environments: tuple[str, ...] = ()
     not_targets: tuple[str, ...] = ()
+    opened_before: datetime | None = None
+    """Only cases that were opened before this moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +166,7 @@ FILTERED_FIELDS: Mapping[str, str] = {
     "products": "keyword",
     "systems": "keyword",
     "environments": "keyword",
+    "opened_at": "integer",
     "revision": "integer",
 }
 """Payload fields that a filter uses, with their index type; each must be indexed in every collection."""

@@ -13,7 +13,9 @@ BODY = 200_000
 DELIVERED_BODY = 8_000_000
 """Characters of a body as it is delivered; what is over `BODY` is kept by reference."""
 IDENTIFIER = 200
-"""Characters of an external id, a delivery id, a tenant or a domain."""
+"""Characters of a source, a delivery id, a tenant or a domain."""
+EXTERNAL_ID = 1_000
+"""Characters of a request's id in its source: message ids and paths are long."""
 
 UNITS_PER_REVISION = 20
 LABELS_PER_FIELD = 30

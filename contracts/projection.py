@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from contracts.cases import Case
 from contracts.experience import Draft, KnowledgeUnit
-from contracts.index import SCHEMA_VERSION, Payload
+from contracts.index import SCHEMA_VERSION, Payload, instant
 from contracts.labels import CandidateKind, Collection, Outcome
 from contracts.text import digest
 
@@ -41,6 +41,8 @@ class Entry:
     """With `model` still empty; the projector sets it."""
     title: str
     body: str
+    meaning: str = ""
+    """What the body's vector is made of; "" takes the body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +130,21 @@ def case_source(case: Case) -> ProjectionSource:
         products=tuple(filter(None, [facts.product])),
         systems=tuple(filter(None, [facts.system])),
         environments=tuple(filter(None, [facts.environment])),
+        opened_at=instant(case.opened_at),
         revision=case.revision,
         content_hash=content_hash,
         model="",
     )
-    entry = Entry(Collection.CASES, point_id(Collection.CASES, key, case.revision), payload, case.title, case.body)
+    # A case's body often says little without its title: together they find its duplicates far more often.
+    meaning = whole_text(case.title, case.body)
+    point = point_id(Collection.CASES, key, case.revision)
+    entry = Entry(Collection.CASES, point, payload, case.title, case.body, meaning)
     return ProjectionSource(key, (Collection.CASES,), (entry,), case.revision, content_hash)
+
+
+def whole_text(title: str, body: str) -> str:
+    """Return title and body as the one text that a case's body vector is made of."""
+    return ". ".join(filter(None, [title.strip(), body.strip()]))
 
 
 def article_source(

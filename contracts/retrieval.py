@@ -13,14 +13,14 @@ from contracts.labels import CandidateKind, Collection, Outcome, ProofLevel
 from contracts.model import Model
 from contracts.outbox import Watermark
 from contracts.strategy import Route
-from contracts.text import Id, Identifier, Line, OptionalLine, OptionalParagraph, Paragraph
+from contracts.text import ExternalId, Id, Identifier, Line, OptionalLine, OptionalParagraph, Paragraph
 
 
 class OriginRef(Model):
     """A source identity inside the caller's tenant."""
 
     source: Identifier
-    external_id: Identifier
+    external_id: ExternalId
 
 
 class RetrievalRequest(Model):

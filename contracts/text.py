@@ -88,7 +88,9 @@ class _TextRule:
 
 
 Identifier = Annotated[str, BeforeValidator(_TextRule(limits.IDENTIFIER)), Field(max_length=limits.IDENTIFIER)]
-"""A key: tenant, domain, external id."""
+"""A key: tenant, domain, source."""
+ExternalId = Annotated[str, BeforeValidator(_TextRule(limits.EXTERNAL_ID)), Field(max_length=limits.EXTERNAL_ID)]
+"""A request's id in its source."""
 Line = Annotated[str, BeforeValidator(_TextRule(limits.LINE)), Field(max_length=limits.LINE)]
 """A title or label."""
 Paragraph = Annotated[str, BeforeValidator(_TextRule(limits.PARAGRAPH)), Field(max_length=limits.PARAGRAPH)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from contracts.index import Filter, Scope
+from contracts.index import Filter, Scope, instant
 from contracts.labels import Collection
 
 
@@ -21,11 +21,19 @@ class OneOf:
 
 
 @dataclass(frozen=True, slots=True)
+class Below:
+    """A payload field that holds a number under `limit`; a point without one doesn't match."""
+
+    field: str
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
 class Conditions:
     """At least one of `scope` (when there is any), every one of `must`, none of `must_not`."""
 
     scope: tuple[OneOf, ...] = ()
-    must: tuple[OneOf, ...] = ()
+    must: tuple[OneOf | Below, ...] = ()
     must_not: tuple[OneOf, ...] = ()
 
     @property
@@ -57,9 +65,12 @@ def conditions(collection: Collection, scope: Scope, where: Filter) -> Condition
         ("systems", where.systems),
         ("environments", where.environments),
     )
+    must: list[OneOf | Below] = [OneOf(field, _plain(values)) for field, values in wanted if values]
+    if where.opened_before is not None:
+        must.append(Below("opened_at", instant(where.opened_before)))
     return Conditions(
         scope=visible,
-        must=tuple(OneOf(field, _plain(values)) for field, values in wanted if values),
+        must=tuple(must),
         must_not=(OneOf("target", _plain(where.not_targets)),) if where.not_targets else (),
     )
 

@@ -19,7 +19,7 @@ from typing import Any
 import qdrant_edge as edge
 
 from activities.index.batches import Batch
-from activities.index.conditions import Conditions, OneOf
+from activities.index.conditions import Below, Conditions, OneOf
 from activities.index.edge_folder import sync_folder
 from activities.index.lexical import VECTOR, Terms, document_terms
 from activities.index.naming import REINDEX
@@ -205,7 +205,7 @@ def _others(batch: Batch) -> edge.Filter:
 
 
 def _filter(where: Conditions) -> edge.Filter:
-    must: list[Any] = [_one_of(each) for each in where.must]
+    must: list[Any] = [_one_of(each) if isinstance(each, OneOf) else _below(each) for each in where.must]
     alternatives: list[Any] = [_one_of(each) for each in where.scope]
     if alternatives:  # a lone alternative is a plain condition, which the engine plans better
         must.append(alternatives[0] if len(alternatives) == 1 else edge.Filter(should=alternatives))
@@ -214,3 +214,7 @@ def _filter(where: Conditions) -> edge.Filter:
 
 def _one_of(condition: OneOf) -> edge.FieldCondition:
     return edge.FieldCondition(condition.field, match=edge.MatchAny(list(condition.values)))
+
+
+def _below(condition: Below) -> edge.FieldCondition:
+    return edge.FieldCondition(condition.field, range=edge.RangeFloat(lt=float(condition.limit)))

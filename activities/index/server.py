@@ -10,7 +10,7 @@ from qdrant_client import AsyncQdrantClient, models
 
 from activities.index import server_schema
 from activities.index.batches import Batch, batches, check_vector
-from activities.index.conditions import Conditions, OneOf, conditions
+from activities.index.conditions import Below, Conditions, OneOf, conditions
 from activities.index.lexical import VECTOR, document_terms, query_terms
 from activities.index.naming import REINDEX, version_name
 from activities.index.ranking import HIT_FIELDS, best, hit
@@ -231,7 +231,7 @@ def _point(point: Point) -> models.PointStruct:
 
 
 def _filter(where: Conditions) -> models.Filter:
-    must: list[models.Condition] = [_one_of(each) for each in where.must]
+    must: list[models.Condition] = [_one_of(each) if isinstance(each, OneOf) else _below(each) for each in where.must]
     alternatives: list[models.Condition] = [_one_of(each) for each in where.scope]
     if alternatives:  # a lone alternative is a plain condition, which the engine plans better
         must.append(alternatives[0] if len(alternatives) == 1 else models.Filter(should=alternatives))
@@ -240,6 +240,10 @@ def _filter(where: Conditions) -> models.Filter:
 
 def _one_of(condition: OneOf) -> models.FieldCondition:
     return models.FieldCondition(key=condition.field, match=models.MatchAny(any=list(condition.values)))
+
+
+def _below(condition: Below) -> models.FieldCondition:
+    return models.FieldCondition(key=condition.field, range=models.Range(lt=float(condition.limit)))
 
 
 @contextlib.contextmanager

@@ -1,4 +1,9 @@
-"""The case registry: state, papers and results (R3, R5)."""
+"""The case registry: state, papers and results (R3, R5).
+
+No workflow runs for a case: its state lives in Postgres and changes in one transaction with its outbox event, and
+nothing about it waits, has a deadline or is retried. A workflow for each case would be a second copy of that state,
+which could disagree with the first.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +18,8 @@ from activities.records.ids import is_id
 from activities.records.publication import announce
 from activities.records.rows import CASE, case_of
 from contracts import limits
-from contracts.cases import Case, CaseResult, Paper
+from contracts.arrivals import canonical, origin_key
+from contracts.cases import Case, CaseResult, Origin, Paper
 from contracts.errors import IdempotencyConflict, InvalidField, StaleRevision, UnknownCase, UnverifiedResult
 from contracts.labels import CaseState, PaperKind
 from contracts.text import check_text, digest
@@ -81,6 +87,13 @@ class Cases:
                 sql, {"tenant_id": tenant_id, "state": state, "limit": max(0, min(limit, 200))}
             )
             return [case_of(row) for row in rows.mappings()]
+
+    async def of_origin(self, principal_id: str, origin: Origin) -> Case | None:
+        """Return the case of a source request, whose source and id are taken in any spelling of one identity (R1)."""
+        sql = text(f"{CASE} WHERE o.key = :key")
+        async with self._database.as_principal(principal_id) as connection:
+            row = (await connection.execute(sql, {"key": origin_key(canonical(origin))})).mappings().first()
+        return None if row is None else case_of(row)
 
     async def change_state(
         self,

@@ -11,6 +11,7 @@ from activities.records.candidate_rows import ids_by_kind
 from activities.records.database import Database
 from activities.records.outbox import read_watermarks
 from activities.records.rows import CASE, case_of
+from contracts.arrivals import INDEXED_BODY
 from contracts.experience import Draft
 from contracts.outbox import Watermark
 from contracts.projection import (
@@ -130,7 +131,13 @@ async def _cases(connection: AsyncConnection, ids: Sequence[str]) -> list[Projec
     if not ids:
         return []
     sql = text(f"{CASE} WHERE c.id = ANY (CAST(:ids AS uuid[]))")
-    return [case_source(case_of(row)) for row in (await connection.execute(sql, {"ids": ids})).mappings()]
+    return [_case(row) for row in (await connection.execute(sql, {"ids": ids})).mappings()]
+
+
+def _case(row: RowMapping) -> ProjectionSource:
+    """Return what a case's point holds: of its text the part that is promised to be indexed."""
+    case = case_of(row)
+    return case_source(case.model_copy(update={"body": case.searchable[:INDEXED_BODY]}))
 
 
 async def _experiences(connection: AsyncConnection, ids: Sequence[str]) -> list[ProjectionSource]:

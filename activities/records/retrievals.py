@@ -16,6 +16,7 @@ from contracts.candidates import CanonicalLookup, Found, Resolution, RetrievalTa
 from contracts.errors import UnknownRetrieval
 from contracts.identity import Profile
 from contracts.index import Scope
+from contracts.keys import identity
 from contracts.labels import CandidateKind
 from contracts.outbox import Watermark
 from contracts.retrieval import Answer, RetrievalRequest
@@ -135,7 +136,8 @@ class RetrievalsTable:
                 related = list((await connection.execute(_OBJECTS, values)).scalars())
         async with self._database.as_principal(task.principal_id) as connection:
             if request.origin is not None:
-                values = {**request.origin.model_dump(), "tenant": request.tenant_id, "limit": most}
+                origin = {name: identity(value) for name, value in request.origin.model_dump().items()}
+                values = {**origin, "tenant": request.tenant_id, "limit": most}
                 same = list((await connection.execute(_ORIGIN, values)).scalars())
             seen = await _seen(connection, [*same, *related])
         fields = {

@@ -57,6 +57,7 @@ READ: dict[str, str] = {
     "domain_roles": _OWN,
     "origins": f"{_TENANT} OR EXISTS (SELECT 1 FROM cases c WHERE c.origin_id = origins.id)",
     "arrivals": _CASE,
+    "contents": _CASE,
     "cases": f"{_TENANT} OR id IN (SELECT app_cases())",
     "case_states": _CASE,
     "case_links": f"{_TENANT} OR (case_id IN (SELECT app_cases()) AND other_case_id IN (SELECT app_cases()))",
@@ -90,6 +91,7 @@ _BY_ME = "{} = (SELECT app_principal())"
 WRITE: dict[str, str] = {
     "origins": _TENANT,
     "arrivals": _TENANT,
+    "contents": _TENANT,
     "cases": _TENANT,
     "case_states": f"{_CASE} AND {_BY_ME.format('changed_by')}",
     "case_links": f"{_TENANT} AND {_BY_ME.format('decided_by')}",
@@ -111,10 +113,11 @@ WRITE: dict[str, str] = {
 CHANGE: dict[str, tuple[str, ...]] = {
     "arrivals": ("redeliveries",),
     "cases": (
-        "title", "body", "state", "waiting_on", "state_since", "source_revision", "revision", "domain_id",
+        "title", "body", "written", "body_bytes", "content_id", "state", "waiting_on", "source_state",
+        "order_assumed", "opened_at", "state_since", "source_revision", "content_at", "revision", "domain_id",
         "request_type", "symptom_tags", "product", "system", "environment", "version", "object_refs",
     ),
-    "case_links": ("removed_by", "removed_at"),
+    "case_links": ("removed_by", "removed_at", "removal_reason"),
     "fresh_checks": ("outcome", "note", "settled_at"),
 }  # fmt: skip
 """Columns that the application role may change, in rows that it may read."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import RowMapping
 
+from contracts.arrivals import INDEXED_BODY
 from contracts.cases import Case, CaseFacts, Origin
 from contracts.experience import Draft
 from contracts.projection import unit_text
@@ -14,7 +15,8 @@ from contracts.review import Snapshot
 CASE = """
 SELECT c.id::text AS id, c.tenant_id, o.source, o.external_id, c.title, c.body, c.state, c.waiting_on, c.domain_id,
        c.request_type, c.symptom_tags, c.product, c.system, c.environment, c.version, c.object_refs,
-       c.opened_at, c.revision
+       c.opened_at, c.revision, c.source_state, c.order_assumed, c.written, c.body_bytes,
+       c.content_id::text AS content_id
   FROM cases c JOIN origins o ON o.id = c.origin_id
 """
 
@@ -46,6 +48,12 @@ def case_of(row: RowMapping) -> Case:
         ),
         opened_at=row["opened_at"],
         revision=row["revision"],
+        source_state=row["source_state"],
+        order_assumed=row["order_assumed"],
+        written=row["written"],
+        body_bytes=row["body_bytes"],
+        indexed_bytes=len((row["written"] or row["body"])[:INDEXED_BODY].encode()),
+        content_id=row["content_id"],
     )
 
 

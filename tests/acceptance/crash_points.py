@@ -70,8 +70,8 @@ class _Interrupted:
         self._plan = plan
 
     def __getattr__(self, method: str) -> Any:
-        through = getattr(self._port, method)
-        if method in ("wait", "close") or not callable(through):
+        through: Any = getattr(self._port, method)
+        if method in ("wait", "close"):
             return through
 
         @functools.wraps(through)

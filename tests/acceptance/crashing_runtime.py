@@ -35,10 +35,10 @@ from deploy.settings import Settings, load_settings
 from deploy.wiring import Parts, build
 from tests.acceptance.crash_points import Crash, CrashPlan, interrupted, watch_statements
 
-LEASE = timedelta(seconds=3)
-TIMES = {
+LEASE = timedelta(seconds=2)
+TIMES: dict[str, Any] = {
     "RECORD_TIMEOUT": timedelta(seconds=3),
-    "TURN_HEARTBEAT": timedelta(seconds=2),
+    "TURN_HEARTBEAT": timedelta(seconds=1.5),
     "MUST_HAPPEN": RetryPolicy(initial_interval=timedelta(milliseconds=200), maximum_interval=timedelta(seconds=1)),
 }
 """How soon a dead process's work is taken over: sooner than in the product, so that a test needn't wait."""

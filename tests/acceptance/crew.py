@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 
 import pytest
@@ -62,7 +62,7 @@ class Crew:
 
 
 @contextmanager
-def hired() -> Iterator[Crew]:
+def hired() -> Generator[Crew]:
     """Give the next runtime a crew in place of its own workers."""
     crew = Crew()
     with pytest.MonkeyPatch.context() as patched:

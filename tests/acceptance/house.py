@@ -22,7 +22,7 @@ from contracts.review import ReviewDecision
 from contracts.views import ExperienceView
 from deploy.bootstrap import prepare_schema
 from deploy.cast import OWNER
-from deploy.embedded import supervision
+from deploy.embedded import supervision, temporal_server
 from deploy.embedded.services import EmbeddedServices
 from deploy.importing import experience_id, proposal_of
 from deploy.settings import Settings
@@ -161,6 +161,8 @@ async def open_house(folder: Path) -> AsyncGenerator[House]:
     own.data_dir.mkdir()
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(supervision, "STABLE_AFTER", 0.0)  # a killed server comes back at once, each time
+        # What a killed worker had in hand is given to another one after this.
+        patched.setitem(temporal_server.DYNAMIC_CONFIG, "history.defaultWorkflowTaskTimeout", '"2s"')
         async with EmbeddedServices(services, search_attributes=search_attributes.ALL) as running:
             await prepare_schema(running.addresses)
             house = House(running, own)

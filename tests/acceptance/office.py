@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import random
 import socket
 import uuid
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,16 +34,26 @@ DOMAINS = tuple(
 
 
 def settings_in(folder: Path, **given: Any) -> Settings:
-    """Return settings for `folder` with ports that were free a moment ago."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(3)]
-    try:
-        http, temporal, ui = (each.getsockname()[1] for each in sockets)
-    finally:
-        for each in sockets:
-            each.close()
+    """Return settings for `folder` with ports of its own."""
+    http, temporal, ui = _free_ports(3)
     ports = {"http_port": http, "temporal_port": temporal, "temporal_ui_port": ui}
     # One embedding thread: more of them spin while they wait, at the cost of the services beside them.
     return load_settings(data_dir=folder, embedding_threads=1, **ports, **given)
+
+
+def _free_ports(count: int) -> list[int]:
+    """Return ports that are free now, below those that a system gives to outgoing connections.
+
+    A service that is stopped and started again finds its port free: nobody gets it by accident meanwhile.
+    """
+    found: list[int] = []
+    for port in random.sample(range(20_000, 32_000), 1_000):
+        with suppress(OSError):
+            socket.create_server(("127.0.0.1", port)).close()
+            found.append(port)
+        if len(found) == count:
+            return found
+    raise AssertionError("no free ports")
 
 
 def fresh() -> str:

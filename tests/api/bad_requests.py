@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,19 +57,41 @@ RETIRE = {"command_id": fresh(), "experience_id": NOWHERE, "kind": "retire", "re
 CITATION = {"ref": "case/1", "revision": 1, "verdict": "chosen", "why": "w"}
 USE = {"decision_id": fresh(), "request_id": NOWHERE, "summary": "s"}
 BAD = {
-    "nul": Bad("POST", "/v1/arrivals", arrival(subject="a\x00b"), (422, "UnstorableText", "subject")),
-    "nul in a key": Bad("POST", "/v1/arrivals", arrival(**{"a\x00b": 1}), (422, "UnstorableText", "body")),
-    "nul deep inside": Bad(
-        "POST", "/v1/arrivals", arrival(facts={"symptom_tags": ["a", "\x00"]}),
-        (422, "UnstorableText", "facts.symptom_tags.1"),
+    "nul in an id": Bad("POST", "/v1/arrivals", arrival(delivery_id="a\x00b"), (422, "UnstorableText", "delivery_id")),
+    "surrogate in an origin": Bad(
+        "POST", "/v1/arrivals",
+        arrival(origin={"tenant_id": "north", "source": "desk", "external_id": "\ud83d"}),
+        (422, "UnstorableText", "origin.external_id"),
     ),
+    "nul": Bad(
+        "POST", f"/v1/cases/{NOWHERE}/state", {**STATE, "waiting_on": "\x00"},
+        (422, "UnstorableText", "waiting_on"),
+    ),
+    "nul in a key": Bad("POST", "/v1/changes", {"a\x00b": 1}, (422, "UnstorableText", "body")),
+    "nul deep inside": Bad(
+        "POST", "/v1/experiences", proposal(synopsis={"symptom_tags": ["a", "\x00"]}),
+        (422, "UnstorableText", "draft.synopsis.symptom_tags.1"),
+    ),
+    "too deep": Bad(
+        "POST", "/v1/arrivals", arrival(attributes={"a": json.loads("[" * 50 + "]" * 50)}),
+        (422, "InvalidField", "attributes.a" + ".0" * 29),
+    ),
+    "infinite": Bad("POST", "/v1/arrivals", arrival(attributes={"a": 1e999}), (422, "InvalidField", "body")),
+    "too many attributes": Bad(
+        "POST", "/v1/arrivals", arrival(attributes={"a": "x" * 1_000_001}), (422, "TextTooLong", "attributes")
+    ),
+    "half an origin": Bad(
+        "GET", "/v1/cases?tenant_id=north&source=desk", None, (422, "InvalidField", "external_id")
+    ),
+    "arrivals of nothing": Bad("GET", f"/v1/cases/{NOWHERE}/arrivals", None, (404, "UnknownCase", "case_id")),
+    "content of nobody": Bad("GET", f"/v1/contents/{NOWHERE}", None, (404, "UnknownContent", "content_id")),
     "nul in a plain field": Bad(
         "POST", "/v1/reviews",
         decision(digest="\x00"),
         (422, "UnstorableText", "digest"),
     ),
-    "surrogate": Bad("POST", "/v1/arrivals", arrival(body="\ud83d"), (422, "UnstorableText", "body")),
-    "body too long": Bad("POST", "/v1/arrivals", arrival(body="x" * 200_001), (422, "TextTooLong", "body")),
+    "surrogate": Bad("POST", "/v1/reviews", decision(digest="\ud83d"), (422, "UnstorableText", "digest")),
+    "body too long": Bad("POST", "/v1/arrivals", arrival(body="x" * 8_000_001), (422, "TextTooLong", "body")),
     "line too long": Bad("POST", "/v1/arrivals", arrival(subject="x" * 301), (422, "TextTooLong", "subject")),
     "missing": Bad("POST", "/v1/arrivals", {}, (422, "InvalidField", "origin")),
     "misspelt": Bad("POST", "/v1/arrivals", arrival(subjekt="x"), (422, "InvalidField", "subjekt")),

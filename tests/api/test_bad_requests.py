@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from api.checked_route import BODY_BYTES
+from api.checked_route import BODY_BYTES, DELIVERY_BYTES
 from api.problems import PROBLEM_TYPE, URN
 from contracts.errors import NotAuthenticated, every_error
 from tests.api.bad_requests import BAD, STATE, Bad, arrival, request
@@ -44,10 +44,10 @@ async def test_r22_a_bad_request_names_the_field_and_leaves_nothing(world: World
         (b"[" * 100_000, {}, (422, "InvalidField", "body")),
         (b'{"revision": NaN}', {}, (422, "InvalidField", "body")),
         (b'{"revision": ' + b"9" * 5_000 + b"}", {}, (422, "InvalidField", "body")),
-        (b'{"body": "\xed\xa0\x80"}', {}, (422, "UnstorableText", "body")),
+        (b'{"delivery_id": "\xed\xa0\x80"}', {}, (422, "UnstorableText", "delivery_id")),
         (b"{}", {"Content-Type": "text/plain"}, (422, "InvalidField", "Content-Type")),
-        (b" " * (BODY_BYTES + 1), {}, (413, "TextTooLong", "body")),
-        (b"{}", {"Content-Length": str(BODY_BYTES + 1)}, (413, "TextTooLong", "body")),
+        (b" " * (DELIVERY_BYTES + 1), {}, (413, "TextTooLong", "body")),
+        (b"{}", {"Content-Length": str(DELIVERY_BYTES + 1)}, (413, "TextTooLong", "body")),
     ],
     ids=["cut", "none", "bytes", "deep", "nan", "digits", "raw surrogate", "plain", "large", "declared large"],
 )
@@ -56,6 +56,11 @@ async def test_r22_a_body_that_is_no_json_is_a_named_problem(
 ) -> None:
     response = await world.send("POST", "/v1/arrivals", content=content, headers=headers)
     assert problem(response) == expected
+
+
+async def test_r22_only_deliveries_may_be_that_large(world: World) -> None:
+    response = await world.send("POST", "/v1/reviews", content=b" " * (BODY_BYTES + 1))
+    assert problem(response) == (413, "TextTooLong", "body")
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,11 @@ from api.bodies import PapersToFile, PrincipalToAdd, Read, ResultToRecord, State
 from api.documentation import PROBLEMS
 from api.permissions import PERMISSIONS, Permission, permission_of
 from api.problems import PROBLEM_TYPE, STATUSES, Problem, status_of
-from contracts.cases import Delivery
+from contracts.cases import CaseLink, Delivery
 from contracts.errors import CaseloreError, every_error
 from contracts.experience import Proposal
 from contracts.identity import Domain, Grant, Profile, RoleInDomain, Tenant
+from contracts.related import LinkRemoval
 from contracts.retrieval import CheckResult, MemoryUse, RetrievalRequest
 from contracts.review import ChangeCommand, ReviewDecision
 from tests.api.world import World, key_of
@@ -97,6 +98,8 @@ EXAMPLES: dict[str, type[BaseModel]] = {
     "READ": Read,
     "MEMORY_USE": MemoryUse,
     "CHECK": CheckResult,
+    "CASE_LINK": CaseLink,
+    "LINK_REMOVAL": LinkRemoval,
     "TENANT": Tenant,
     "DOMAIN": Domain,
     "PRINCIPAL": PrincipalToAdd,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,8 +15,12 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 
 from activities.delivery import LifecycleDelivery
+from activities.intake import Intake
 from activities.lifecycle import LifecycleActivities
+from activities.mail.newly_written import newly_written
+from activities.records.arrival_history import ArrivalHistoryTable
 from activities.records.arrivals import Arrivals
+from activities.records.case_links import CaseLinksTable
 from activities.records.cases import Cases
 from activities.records.database import Database
 from activities.records.experiences import Experiences
@@ -25,7 +30,9 @@ from activities.records.lifecycle import LifecycleTable
 from activities.records.memory_use import MemoryUses
 from activities.records.outbox import OutboxTable
 from activities.records.projections import ProjectionsTable
+from activities.records.related import RelatedTable
 from activities.reindexing import Reindexer
+from activities.related import RelatedWork
 from api.app import create_app
 from api.client import CaseloreClient
 from api.examples import DRAFT
@@ -65,6 +72,17 @@ class AwayIndex:
     open = close = apply = stored = drop = search
 
 
+class Letters:
+    """An embedder for tests: how often each letter of the alphabet occurs."""
+
+    model = "letters@1"
+    dimensions = 26
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        counts = [[text.lower().count(chr(97 + n)) + 1e-3 for n in range(self.dimensions)] for text in texts]
+        return [[each / math.hypot(*count) for each in count] for count in counts]
+
+
 @dataclass
 class World:
     """The record, and an app for it."""
@@ -91,8 +109,11 @@ class World:
         )
         return ApiServices(
             identities=Identities(self.database),
-            arrivals=Arrivals(self.database),
+            arrivals=Intake(Arrivals(self.database), newly_written),
+            arrival_history=ArrivalHistoryTable(self.database),
             cases=Cases(self.database),
+            case_links=CaseLinksTable(self.database),
+            related=RelatedWork(RelatedTable(self.database), AwayIndex(), Letters()),
             experiences=Experiences(self.database),
             memory_uses=MemoryUses(self.database),
             projections=ProjectionsTable(self.database),

@@ -146,7 +146,7 @@ async def test_similar_requests_stay_separate_cases(shared: World) -> None:
     external_id = new_id()
     receipts = [
         await shared.deliver(external_id),
-        await shared.deliver(f"{external_id} "),
+        await shared.deliver(f"{external_id}\u200b"),
         await shared.deliver(external_id.upper()),
         await shared.deliver(external_id, tenant="twin"),
     ]

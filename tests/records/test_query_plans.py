@@ -53,7 +53,7 @@ AS_SYSTEM: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 SEED = """
-INSERT INTO origins SELECT gen_random_uuid(), 'acme', 'desk', 'X-' || n FROM generate_series(1, 3000) n;
+INSERT INTO origins SELECT gen_random_uuid(), 'acme', 'desk', 'X-' || n, 'key ' || n FROM generate_series(1, 3000) n;
 INSERT INTO cases (id, tenant_id, origin_id, body, state, opened_at, state_since, object_refs)
   SELECT gen_random_uuid(), tenant_id, id, 'Blank page ' || external_id, 'open', now(), now(),
          ARRAY['doc/' || external_id]

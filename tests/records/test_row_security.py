@@ -27,7 +27,8 @@ OWNING_TENANT = {
     **{
         table: f"SELECT tenant_id FROM {table}"
         for table in (
-            "origins", "arrivals", "cases", "case_states", "case_links", "case_papers", "case_results", "experiences",
+            "origins", "arrivals", "contents", "cases", "case_states", "case_links", "case_papers", "case_results",
+            "experiences",
         )
     },
     **{
@@ -52,6 +53,11 @@ async def fill(world: World, tenant: str, person: str) -> None:
         "INSERT INTO case_links (id, tenant_id, case_id, other_case_id, kind, decided_by)"
         " VALUES (%s, %s, %s, %s, 'related', %s)",
         (new_id(), tenant, first, second, person),
+    )
+    world.owner.execute(
+        "INSERT INTO contents (id, tenant_id, case_id, kind, text, bytes, sha256)"
+        " VALUES (%s, %s, %s, 'body', 'b', 1, 's')",
+        (new_id(), tenant, first),
     )
     experience_id = await world.published(by=person, tenant=tenant)
     await world.projections.record(await world.projections.desired([f"experience/{experience_id}"]))

@@ -52,16 +52,22 @@ async def test_no_case_or_arrival_for_another_tenant(two: World) -> None:
     for tenant in ("other", "acme"):
         await refused(two, "ann", open_case, tenant=tenant, origin=origin)
     origin_of_theirs = (
-        "INSERT INTO origins (id, tenant_id, source, external_id) VALUES (gen_random_uuid(), 'other', 's', 'x')"
+        "INSERT INTO origins (id, tenant_id, source, external_id, key)"
+        " VALUES (gen_random_uuid(), 'other', 's', 'x', 'k')"
     )
     await refused(two, "ann", origin_of_theirs)
     arrival = (
         "INSERT INTO arrivals (id, tenant_id, origin_id, case_id, source_revision, digest, delivery_id, disposition,"
-        " occurred_at, received_at) VALUES (gen_random_uuid(), :tenant, CAST(:origin AS uuid), CAST(:case AS uuid), 9,"
-        " 'd', 'd', 'late', now(), now())"
+        " body_format, occurred_at, received_at) VALUES (gen_random_uuid(), :tenant, CAST(:origin AS uuid),"
+        " CAST(:case AS uuid), 9, 'd', 'd', 'late', 'text', now(), now())"
+    )
+    content = (
+        "INSERT INTO contents (id, tenant_id, case_id, kind, text, bytes, sha256)"
+        " VALUES (gen_random_uuid(), :tenant, CAST(:case AS uuid), 'body', 't', 1, 's')"
     )
     for tenant in ("other", "acme"):
         await refused(two, "ann", arrival, tenant=tenant, origin=origin, case=theirs)
+        await refused(two, "ann", content, tenant=tenant, case=theirs)
 
 
 async def test_no_paper_or_result_in_another_tenants_case(two: World) -> None:

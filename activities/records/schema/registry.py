@@ -30,7 +30,7 @@ from activities.records.schema.base import (
     text_column,
     uuid_text,
 )
-from contracts.cases import CaseLinkKind, Disposition
+from contracts.cases import BodyFormat, CaseLinkKind, ContentKind, Disposition
 from contracts.labels import CaseState, DomainRole, Outcome, PaperKind, PrincipalKind, ProofLevel
 
 tenants = Table(
@@ -91,10 +91,14 @@ origins = Table(
     key_reference("tenant_id", "tenants.id"),
     Column("source", Text, nullable=False),
     Column("external_id", Text, nullable=False),
-    UniqueConstraint("tenant_id", "source", "external_id"),
-    Index("ix_origins_external_id_source", "external_id", "source"),
+    Column("key", Text, nullable=False, comment="contracts.arrivals.origin_key: an id may be too long to be indexed"),
+    UniqueConstraint("key"),
+    Index("ix_origins_external_id", "external_id", postgresql_using="hash"),
     UniqueConstraint("id", "tenant_id"),
 )
+
+CASE_WORDS = "to_tsvector('simple', title || ' ' || left(CASE WHEN written = '' THEN body ELSE written END, 100000))"
+"""What full text sees of a case: `contracts.arrivals.INDEXED_BODY` characters."""
 
 cases = Table(
     "cases",
@@ -104,8 +108,13 @@ cases = Table(
     reference("origin_id", "origins.id"),
     text_column("title"),
     text_column("body"),
+    text_column("written"),
+    Column("body_bytes", BigInteger, nullable=False, server_default="0"),
+    Column("content_id", uuid_text, comment="Of contents, when the body is over the limit"),
     *label("state", CaseState),
     text_column("waiting_on"),
+    text_column("source_state"),
+    Column("order_assumed", Boolean, nullable=False, server_default=text("false")),
     key_reference("domain_id", "domains.id", nullable=True),
     text_column("request_type"),
     labels_column("symptom_tags"),
@@ -117,8 +126,9 @@ cases = Table(
     moment("opened_at"),
     moment("state_since"),
     Column("source_revision", Integer, comment="Highest revision of the origin that is in the case"),
+    moment("content_at", nullable=True),
     Column("revision", Integer, nullable=False, server_default="1"),
-    Column("search", TSVECTOR, Computed("to_tsvector('simple', title || ' ' || left(body, 100000))", persisted=True)),
+    Column("search", TSVECTOR, Computed(CASE_WORDS, persisted=True)),
     UniqueConstraint("origin_id"),
     UniqueConstraint("id", "tenant_id"),
     ForeignKeyConstraint(["origin_id", "tenant_id"], ["origins.id", "origins.tenant_id"]),
@@ -141,14 +151,44 @@ arrivals = Table(
     *label("disposition", Disposition),
     moment("occurred_at"),
     moment("received_at"),
+    text_column("source"),
+    text_column("external_id"),
     text_column("subject"),
     text_column("body"),
+    *label("body_format", BodyFormat),
+    text_column("written"),
+    Column("body_bytes", BigInteger, nullable=False, server_default="0"),
+    Column("content_id", uuid_text, comment="Of contents, when the body is over the limit"),
+    text_column("source_state"),
+    Column("attributes", JSONB(none_as_null=True), nullable=False, server_default="{}"),
     Column("facts", JSONB(none_as_null=True), comment="contracts.cases.CaseFacts, as delivered"),
+    Column("cleaned", JSONB(none_as_null=True), nullable=False, server_default="[]"),
+    Column("raw_content_id", uuid_text, comment="Of contents, when something was cleaned"),
+    Column("delivery_id_reused", Boolean, nullable=False, server_default=text("false")),
+    Column("order_assumed", Boolean, nullable=False, server_default=text("false")),
     Column("redeliveries", Integer, nullable=False, server_default="0"),
+    Index("ix_arrivals_origin_id_delivery_id", "origin_id", "delivery_id"),
     UniqueConstraint("origin_id", "source_revision", "digest"),
     UniqueConstraint("origin_id", "source_revision", "content_version"),
     ForeignKeyConstraint(["origin_id", "tenant_id"], ["origins.id", "origins.tenant_id"]),
     ForeignKeyConstraint(["case_id", "tenant_id"], ["cases.id", "cases.tenant_id"]),
+    ForeignKeyConstraint(["content_id", "case_id"], ["contents.id", "contents.case_id"]),
+    ForeignKeyConstraint(["raw_content_id", "case_id"], ["contents.id", "contents.case_id"]),
+)
+
+contents = Table(
+    "contents",
+    metadata,
+    id_column(),
+    Column("tenant_id", Text, nullable=False),
+    Column("case_id", uuid_text, nullable=False, index=True),
+    *label("kind", ContentKind),
+    text_column("text"),
+    Column("bytes", BigInteger, nullable=False),
+    Column("sha256", Text, nullable=False),
+    moment("created_at", default=True),
+    ForeignKeyConstraint(["case_id", "tenant_id"], ["cases.id", "cases.tenant_id"]),
+    UniqueConstraint("id", "case_id"),
 )
 
 case_states = Table(
@@ -177,7 +217,9 @@ case_links = Table(
     moment("decided_at", default=True),
     key_reference("removed_by", "principals.id", nullable=True),
     moment("removed_at", nullable=True),
+    text_column("removal_reason"),
     CheckConstraint("case_id <> other_case_id", name="two_cases"),
+    CheckConstraint("(removed_by IS NULL) = (removed_at IS NULL)", name="removed"),
     ForeignKeyConstraint(["case_id", "tenant_id"], ["cases.id", "cases.tenant_id"]),
     ForeignKeyConstraint(["other_case_id", "tenant_id"], ["cases.id", "cases.tenant_id"]),
     Index(
@@ -188,6 +230,15 @@ case_links = Table(
         unique=True,
         postgresql_where=text("removed_at IS NULL"),
     ),
+    # The work of a case goes on in one other case at most.
+    Index(
+        "uq_case_links_merged",
+        "case_id",
+        unique=True,
+        postgresql_where=text("kind = 'merged_into' AND removed_at IS NULL"),
+    ),
+    Index("ix_case_links_case_id", "case_id"),
+    Index("ix_case_links_other_case_id", "other_case_id"),
 )
 
 case_papers = Table(

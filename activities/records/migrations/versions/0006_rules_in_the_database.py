@@ -12,7 +12,7 @@ branch_labels = None
 depends_on = None
 
 TABLES = [
-    "tenants", "principals", "api_keys", "grants", "domains", "domain_roles", "origins", "cases", "arrivals",
+    "tenants", "principals", "api_keys", "grants", "domains", "domain_roles", "origins", "cases", "contents", "arrivals",
     "case_states", "case_links", "case_papers", "case_results", "experiences", "revisions", "commands",
     "review_decisions", "transitions", "articles", "article_revisions", "strategies", "strategy_versions",
     "profiles", "profile_members", "outbox", "projections", "watermarks", "retrieval_requests",

@@ -1,0 +1,1 @@
+"""Reading mail bodies: what was newly written, and what was quoted."""
