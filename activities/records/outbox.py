@@ -40,15 +40,16 @@ WITH oldest AS (
       {only}
     ORDER BY o.position LIMIT :limit FOR UPDATE OF o SKIP LOCKED)
 UPDATE outbox SET claimed_until = clock_timestamp() + :lease, attempts = attempts + 1
- WHERE position IN (SELECT position FROM oldest) {others}
+ WHERE position IN (SELECT position FROM oldest {others})
 RETURNING position, event_id::text AS event_id, topic, kind, key, payload, attempts
 """
 # One projection of a key serves all its events, so a backlog of one key is taken at once.
 _OTHERS = {
     Topic.LIFECYCLE: "",
     Topic.INDEX: """
-    OR (topic = 'index' AND key IN (SELECT key FROM oldest) AND delivered_at IS NULL AND dead_at IS NULL
-        AND available_at <= clock_timestamp() AND (claimed_until IS NULL OR claimed_until < clock_timestamp()))""",
+    UNION SELECT o.position FROM oldest JOIN outbox o ON o.key = oldest.key AND o.topic = 'index'
+     WHERE o.delivered_at IS NULL AND o.dead_at IS NULL AND o.available_at <= clock_timestamp()
+       AND (o.claimed_until IS NULL OR o.claimed_until < clock_timestamp())""",
 }
 _DONE = text("""
 UPDATE outbox SET delivered_at = clock_timestamp(), claimed_until = NULL, outcome = :outcome
@@ -96,6 +97,11 @@ ON CONFLICT (collection) DO UPDATE SET position = excluded.position, moved_at = 
 """)
 
 
+def claim_sql(topic: Topic, *, only: str = "") -> str:
+    """Return the statement that leases a topic's next events."""
+    return _CLAIM.format(turn=_TURN[topic], only=only, others=_OTHERS[topic])
+
+
 async def add_event(
     connection: AsyncConnection,
     topic: Topic,
@@ -141,7 +147,7 @@ class OutboxTable:
     async def _claim(
         self, topic: Topic, limit: int, lease: timedelta, *, only: str, event_id: str | None
     ) -> list[OutboxEvent]:
-        sql = text(_CLAIM.format(turn=_TURN[topic], only=only, others=_OTHERS[topic]))
+        sql = text(claim_sql(topic, only=only))
         values = {"topic": topic, "limit": limit, "lease": lease, "event_id": event_id}
         async with self._database.as_system() as connection:
             # One claim of a topic at a time, or two runners could take two events of one key.

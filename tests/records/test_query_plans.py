@@ -44,7 +44,7 @@ AS_SYSTEM: dict[str, tuple[str, dict[str, Any]]] = {
     "watermarks": (outbox._WATERMARKS.text, {}),
     **{
         f"claim {topic}": (
-            outbox._CLAIM.format(turn=outbox._TURN[topic], only=""),
+            outbox.claim_sql(topic),
             {"topic": topic, "limit": 10, "lease": "30 s"},
         )
         for topic in Topic
