@@ -126,19 +126,26 @@ async def test_r10_a_command_that_comes_while_it_closes_ends_refused(lifecycle: 
     command_id = records.store(Event.RETIRE)
     records.hold()
     before = records.calls
-    deciding = [asyncio.create_task(lifecycle.gateway.decide(lifecycle.id, each)) for each in (rejecting, late)]
+    first = asyncio.create_task(lifecycle.gateway.decide(lifecycle.id, rejecting))
     await eventually("the first is being recorded", lambda: records.calls == before + 1)
-    await lifecycle.handle.query(ExperienceLifecycle.standing)  # the second waits for its turn
+    second = asyncio.create_task(lifecycle.gateway.decide(lifecycle.id, late))
+    await eventually("the second waits for its turn", lambda: _are_accepted(lifecycle, 2))
     records.let_one_go()
     await eventually("the second is being recorded", lambda: records.calls == before + 2)
     await lifecycle.gateway.signal(lifecycle.id, Event.RETIRE, CommandMessage(command_id=command_id))
     await lifecycle.handle.query(ExperienceLifecycle.standing)  # the signal was taken
     records.let_go()
-    rejected, refused = await asyncio.gather(*deciding, return_exceptions=True)
+    rejected, refused = await asyncio.gather(first, second, return_exceptions=True)
     assert (type(rejected), type(refused)) == (DecisionOutcome, LifecycleClosed)
     command = await lifecycle.settled(command_id)
     assert (command.state, command.refused) == ("refused", "LifecycleClosed")
     assert (await lifecycle.handle.result())["stage"] == "rejected"
+
+
+async def _are_accepted(lifecycle: Lifecycle, updates: int) -> bool:
+    history = await lifecycle.handle.fetch_history()
+    accepted = "workflow_execution_update_accepted_event_attributes"
+    return sum(event.HasField(accepted) for event in history.events) == updates
 
 
 async def test_r24_a_decision_on_what_the_record_shows_is_not_stale(lifecycle: Lifecycle) -> None:
