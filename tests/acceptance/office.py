@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import random
-import socket
 import uuid
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +24,7 @@ from deploy.importing import ImportReport, delivery_of, experience_id, import_ca
 from deploy.runtime import Runtime, running
 from deploy.searchable import until_searchable
 from deploy.settings import Settings, load_settings
+from tests.ports import port_settings
 
 TENANTS = (Tenant(id="north", name="North"), Tenant(id="south", name="South"))
 DOMAINS = tuple(
@@ -35,25 +34,8 @@ DOMAINS = tuple(
 
 def settings_in(folder: Path, **given: Any) -> Settings:
     """Return settings for `folder` with ports of its own."""
-    http, temporal, ui = _free_ports(3)
-    ports = {"http_port": http, "temporal_port": temporal, "temporal_ui_port": ui}
     # One embedding thread: more of them spin while they wait, at the cost of the services beside them.
-    return load_settings(data_dir=folder, embedding_threads=1, **ports, **given)
-
-
-def _free_ports(count: int) -> list[int]:
-    """Return ports that are free now, below those that a system gives to outgoing connections.
-
-    A service that is stopped and started again finds its port free: nobody gets it by accident meanwhile.
-    """
-    found: list[int] = []
-    for port in random.sample(range(20_000, 32_000), 1_000):
-        with suppress(OSError):
-            socket.create_server(("127.0.0.1", port)).close()
-            found.append(port)
-        if len(found) == count:
-            return found
-    raise AssertionError("no free ports")
+    return load_settings(data_dir=folder, embedding_threads=1, **port_settings(), **given)
 
 
 def fresh() -> str:

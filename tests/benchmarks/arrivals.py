@@ -37,8 +37,8 @@ from deploy.replaying import ReplayReport, replay, survey
 from deploy.runtime import Runtime, running
 from deploy.searchable import until_searchable
 from deploy.settings import Settings, load_settings
-from tests.benchmarks.spine import free_port
 from tests.conversion.incidents import Expected, lines, read_incidents, replayed
+from tests.ports import port_settings
 
 _console = Console(highlight=False)
 _INSERTS = 5_000
@@ -161,9 +161,7 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="caselore-bench-") as folder:
         settings = load_settings(
             data_dir=Path(folder) / "data",
-            http_port=free_port(),
-            temporal_port=free_port(),
-            temporal_ui_port=free_port(),
+            **port_settings(),
             embedding_threads=1,
         )
         figures = asyncio.run(

@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import socket
 import sys
 import tempfile
 import time
@@ -42,6 +41,7 @@ from deploy.settings import Settings, load_settings
 from deploy.wiring import connect_temporal
 from deploy.worker import workflow_runner
 from tests.benchmarks.nothing import NothingToDo
+from tests.ports import port_settings
 
 _console = Console(highlight=False)
 
@@ -164,13 +164,6 @@ def _show(figures: dict[str, Any]) -> None:
     )
 
 
-def free_port() -> int:
-    """Return a TCP port of this machine that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 def main(arguments: list[str]) -> None:
     """Measure, print, and write JSON when asked to."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -178,12 +171,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--rounds", type=int, default=200)
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="caselore-bench-") as folder:
-        settings = load_settings(
-            data_dir=Path(folder) / "data",
-            http_port=free_port(),
-            temporal_port=free_port(),
-            temporal_ui_port=free_port(),
-        )
+        settings = load_settings(data_dir=Path(folder) / "data", **port_settings())
         figures = asyncio.run(measure(settings, options.rounds))
     _show(figures)
     if options.json is not None:
