@@ -29,6 +29,11 @@ TOKENS_DEFAULT = 4_000
 TOKENS = 32_000
 CITATIONS = 50
 
+COMMENTS = 100
+"""Remarks on fields in one decision."""
+DISMISSALS = 200
+"""Findings that one decision dismisses."""
+
 SEEN_COMMANDS = 100
 """Command ids that a lifecycle carries over continue-as-new."""
 

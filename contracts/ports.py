@@ -10,6 +10,7 @@ from contracts.candidates import CanonicalLookup, Found, Resolution, RetrievalTa
 from contracts.index import DenseQuery, Filter, Hit, IndexChange, LexicalQuery, Scope, Stored
 from contracts.labels import Collection
 from contracts.outbox import OutboxEvent, Topic, Watermark
+from contracts.personal_data import PersonalData
 from contracts.projection import ProjectionSource
 from contracts.retrieval import Answer
 from contracts.review import (
@@ -87,6 +88,14 @@ class SearchIndex(Protocol):
 
     async def drop(self, collection: Collection) -> None:
         """Remove a collection's content and create it empty."""
+        ...
+
+
+class PersonalDataFinder(Protocol):
+    """Finds personal data in a text (R6). Calls block for some milliseconds: run them in a thread."""
+
+    def find(self, text: str) -> tuple[PersonalData, ...]:
+        """Return every place in order; places don't overlap."""
         ...
 
 

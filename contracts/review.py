@@ -11,11 +11,27 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
+from contracts import limits
 from contracts.errors import InvalidField
 from contracts.experience import Draft
 from contracts.lifecycle import VERDICTS, Event, Stage
 from contracts.model import Model
-from contracts.text import Id, OptionalParagraph, Paragraph
+from contracts.text import Id, Identifier, Line, OptionalLine, OptionalParagraph, Paragraph
+
+
+class FieldComment(Model):
+    """A reviewer's remark on one field of a draft, by its path (`title`, `units[0].text`)."""
+
+    field: Line
+    text: Paragraph
+
+
+class Dismissal(Model):
+    """A reviewer's word that a finding of admission is no personal data, and why (R6)."""
+
+    finding_id: Line
+    """As listed with the draft; it names check, field and place."""
+    reason: Paragraph
 
 
 class ReviewDecision(Model):
@@ -30,6 +46,12 @@ class ReviewDecision(Model):
     digest: str
     verdict: Event
     comment: OptionalParagraph = ""
+    comments: tuple[FieldComment, ...] = Field(default=(), max_length=limits.COMMENTS)
+    declined_units: tuple[Identifier, ...] = Field(default=(), max_length=limits.UNITS_PER_REVISION)
+    """Accept: units that are left out of what goes on; the rest is accepted."""
+    dismissed: tuple[Dismissal, ...] = Field(default=(), max_length=limits.DISMISSALS)
+    acknowledged_scope: OptionalLine = ""
+    """Owner's accept: digest of the scope difference that was shown (R10)."""
 
     @model_validator(mode="after")
     def _verdict_is_a_reviewers(self) -> Self:

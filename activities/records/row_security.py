@@ -126,8 +126,8 @@ CHANGED: dict[str, str] = {"case_links": f"{_TENANT} AND {_BY_ME.format('removed
 """What a row must be after a change; as it must be to be read, unless told here."""
 
 
-def statements(tables: list[str]) -> list[str]:
-    """Return the SQL that puts every table under forced policies and grants each role its part."""
+def foundations() -> list[str]:
+    """Return the SQL that makes the two roles and the functions that policies are written in."""
     sql = [FUNCTIONS]
     for role in (APP, SYSTEM):
         sql.append(
@@ -136,6 +136,12 @@ def statements(tables: list[str]) -> list[str]:
         )
         sql.append(f"GRANT USAGE ON SCHEMA public TO {role}")
     sql.append(f"GRANT USAGE ON SEQUENCE outbox_position TO {APP}, {SYSTEM}")
+    return sql
+
+
+def statements(tables: list[str]) -> list[str]:
+    """Return the SQL that puts every table under forced policies and grants each role its part."""
+    sql: list[str] = []
     for table in tables:
         sql += [
             f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY",

@@ -53,7 +53,7 @@ CREATE TRIGGER article_revisions_immutable BEFORE UPDATE OF content, digest, tit
 def upgrade() -> None:
     op.execute(POSITION)
     op.execute(IMMUTABLE)
-    for statement in row_security.statements(TABLES):
+    for statement in [*row_security.foundations(), *row_security.statements(TABLES)]:
         op.execute(statement)
 
 
