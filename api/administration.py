@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Body
+from fastapi import APIRouter, Body, Query
 
 from api.authentication import Caller
 from api.bodies import IssuedKey, PrincipalToAdd
 from api.checked_route import CheckedRoute
 from api.documentation import PROBLEMS
-from api.examples import DOMAIN, GRANT, PRINCIPAL, PROFILE, ROLE, TENANT
+from api.examples import DOMAIN, GRANT, PRINCIPAL, PROFILE, REVOCATION, ROLE, TENANT
 from api.services import Services
+from contracts.access import AccessView, Revocation, RevocationOutcome
 from contracts.identity import Domain, Grant, Profile, RoleInDomain, Tenant
+from contracts.text import Identifier
 
 router = APIRouter(route_class=CheckedRoute, prefix="/v1", tags=["administration"], responses=PROBLEMS)
 
@@ -35,8 +37,10 @@ async def put_domain(services: Services, _: Caller, domain: Annotated[Domain, Bo
 async def put_principal(
     services: Services, _: Caller, addition: Annotated[PrincipalToAdd, Body(openapi_examples=PRINCIPAL)]
 ) -> IssuedKey:
-    """Add a person or agent, or change its name; on request, issue an API key that is shown this once."""
+    """Add a person or agent, change its name, or end or restore its sign-in; issue an API key, shown this once."""
     await services.identities.add_principal(addition.principal)
+    if addition.active is not None:
+        await services.access.set_active(addition.principal.id, active=addition.active)
     if not addition.issue_key:
         return IssuedKey()
     key = await services.identities.issue_key(addition.principal.id, expires_at=addition.key_expires_at)
@@ -66,3 +70,17 @@ async def put_profile(
     """Add a requesting profile with the strategy version that it pins, and its members (R13)."""
     await services.identities.add_profile(profile)
     return profile
+
+
+@router.post("/revocations", summary="Take a grant, role, membership or keys away")
+async def revoke(
+    services: Services, _: Caller, revocation: Annotated[Revocation, Body(openapi_examples=REVOCATION)]
+) -> RevocationOutcome:
+    """Take something away from a principal; holds from its next request on (R4)."""
+    return await services.access.revoke(revocation)
+
+
+@router.get("/access", summary="See what somebody may see and do")
+async def get_access(services: Services, _: Caller, principal_id: Annotated[Identifier, Query()]) -> AccessView:
+    """Return everything that a principal's access derives from (R13)."""
+    return await services.access.of(principal_id)

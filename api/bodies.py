@@ -79,6 +79,8 @@ class PrincipalToAdd(Model):
     principal: Principal
     issue_key: bool = False
     """Each request with this set issues one more key."""
+    active: bool | None = None
+    """Whether it may sign in; None leaves that as it is."""
     key_expires_at: AwareDatetime | None = None
 
 

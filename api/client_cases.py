@@ -9,6 +9,7 @@ from pydantic import TypeAdapter
 
 from api.bodies import FiledPapers, IssuedKey, PapersToFile, PrincipalToAdd, ResultToRecord, StateChange
 from api.client_transport import ClientTransport
+from contracts.access import AccessView, Revocation, RevocationOutcome
 from contracts.arrival_views import ArrivalHistory
 from contracts.cases import Case, CaseResult, Content, Delivery, Paper, Receipt
 from contracts.identity import Domain, Grant, Principal, Profile, RoleInDomain, Tenant
@@ -91,6 +92,19 @@ class AdministrationCalls(ClientTransport):
         addition = PrincipalToAdd(principal=principal, issue_key=issue_key, key_expires_at=key_expires_at)
         issued = await self.call("PUT", "/v1/principals", IssuedKey, body=addition, repeatable=not issue_key)
         return issued.api_key
+
+    async def set_active(self, principal: Principal, *, active: bool) -> None:
+        """Let a principal sign in, or not any more."""
+        addition = PrincipalToAdd(principal=principal, active=active)
+        await self.call("PUT", "/v1/principals", IssuedKey, body=addition)
+
+    async def revoke(self, revocation: Revocation) -> RevocationOutcome:
+        """Take a grant, role, membership or keys away."""
+        return await self.call("POST", "/v1/revocations", RevocationOutcome, body=revocation)
+
+    async def access(self, principal_id: str) -> AccessView:
+        """Return what a principal may see and do."""
+        return await self.call("GET", "/v1/access", AccessView, query={"principal_id": principal_id})
 
     async def put_grant(self, grant: Grant) -> Grant:
         """Let a principal see a tenant or one case of it."""

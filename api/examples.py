@@ -195,6 +195,7 @@ GRANT = _example(
         "expires_at": "2027-01-01T00:00:00Z",
     },
 )
+REVOCATION = _example("A role", {"principal_id": "dana", "what": "role", "domain_id": "data", "role": "curator"})
 ROLE = _example("A curator", {"principal_id": "dana", "domain_id": "data", "role": "curator"})
 PROFILE = _example(
     "A requesting role with its strategy",

@@ -53,6 +53,8 @@ PERMISSIONS: Mapping[tuple[str, str], Permission] = {
     ("PUT", "/v1/grants"): Permission.ADMINISTRATOR,
     ("PUT", "/v1/roles"): Permission.ADMINISTRATOR,
     ("PUT", "/v1/profiles"): Permission.ADMINISTRATOR,
+    ("POST", "/v1/revocations"): Permission.ADMINISTRATOR,
+    ("GET", "/v1/access"): Permission.ADMINISTRATOR,
 }
 """By method and path template."""
 

@@ -11,6 +11,7 @@ from fastapi import Depends, Request
 
 from activities.delivery import LifecycleDelivery
 from activities.intake import Intake
+from activities.records.access import Access
 from activities.records.arrival_history import ArrivalHistoryTable
 from activities.records.case_links import CaseLinksTable
 from activities.records.cases import Cases
@@ -29,6 +30,7 @@ class ApiServices:
     """The record, the way to the workflows, and the checks of what they need."""
 
     identities: Identities
+    access: Access
     arrivals: Intake
     arrival_history: ArrivalHistoryTable
     cases: Cases

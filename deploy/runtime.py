@@ -95,6 +95,7 @@ async def _serving(settings: Settings, parts: Parts, client: Any) -> AsyncGenera
     app = create_app(
         ApiServices(
             identities=parts.identities,
+            access=parts.access,
             arrivals=parts.arrivals,
             arrival_history=parts.arrival_history,
             cases=parts.cases,

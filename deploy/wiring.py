@@ -19,6 +19,7 @@ from activities.lifecycle import LifecycleActivities
 from activities.mail.newly_written import newly_written
 from activities.outbox import OutboxActivities
 from activities.projection import Projector
+from activities.records.access import Access
 from activities.records.arrival_history import ArrivalHistoryTable
 from activities.records.arrivals import Arrivals
 from activities.records.case_links import CaseLinksTable
@@ -57,6 +58,7 @@ class Parts:
 
     database: Database
     identities: Identities
+    access: Access
     arrivals: Intake
     arrival_history: ArrivalHistoryTable
     cases: Cases
@@ -109,6 +111,7 @@ def build(settings: Settings, addresses: Addresses, client: Client, index: Searc
     return Parts(
         database=database,
         identities=Identities(database),
+        access=Access(database),
         arrivals=Intake(Arrivals(database), newly_written),
         arrival_history=ArrivalHistoryTable(database),
         cases=Cases(database),

@@ -32,6 +32,7 @@ BODIES: dict[tuple[str, str], dict[str, Example]] = {
     ("PUT", "/v1/grants"): examples.GRANT,
     ("PUT", "/v1/roles"): examples.ROLE,
     ("PUT", "/v1/profiles"): examples.PROFILE,
+    ("POST", "/v1/revocations"): examples.REVOCATION,
 }
 SPOILT: tuple[Any, ...] = (
     None, -1, 2**63, 1e308, "", "\u0000", "x" * 4_001, "%'; --", [], {},

@@ -18,6 +18,7 @@ from activities.delivery import LifecycleDelivery
 from activities.intake import Intake
 from activities.lifecycle import LifecycleActivities
 from activities.mail.newly_written import newly_written
+from activities.records.access import Access
 from activities.records.arrival_history import ArrivalHistoryTable
 from activities.records.arrivals import Arrivals
 from activities.records.case_links import CaseLinksTable
@@ -109,6 +110,7 @@ class World:
         )
         return ApiServices(
             identities=Identities(self.database),
+            access=Access(self.database),
             arrivals=Intake(Arrivals(self.database), newly_written),
             arrival_history=ArrivalHistoryTable(self.database),
             cases=Cases(self.database),
