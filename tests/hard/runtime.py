@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import tempfile
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -16,6 +16,7 @@ from temporalio.client import Client
 from activities.embedding.fastembed_model import FastEmbedEmbedder
 from activities.index.edge import EdgeIndex
 from activities.projection import Projector
+from activities.reconciling import Reconciler
 from activities.records.migrate import migrate
 from activities.reindexing import Reindexer
 from activities.retrieval.engine import RetrievalEngine
@@ -25,6 +26,7 @@ from contracts.errors import IndexUnavailable, Unavailable
 from contracts.identity import Grant, Principal, Tenant
 from contracts.index import IndexChange
 from contracts.labels import PrincipalKind
+from contracts.ports import Embedder
 from contracts.retrieval import Answer, RetrievalRequest
 from deploy.embedded.postgres import EmbeddedPostgres
 from deploy.wiring import SystemClock
@@ -51,6 +53,20 @@ class PausableIndex(EdgeIndex):
         await super().apply(cast("list[IndexChange]", changes))
 
 
+class RecordingEmbedder:
+    """The real model, remembering what it was given."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self.model = embedder.model
+        self.dimensions = embedder.dimensions
+        self.given: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        self.given += texts
+        return self._embedder.embed(texts)
+
+
 class Refused(Exception):
     """What the API said instead of taking something."""
 
@@ -66,9 +82,15 @@ class House:
     def __init__(self, world: World, index: PausableIndex, embedder: FastEmbedEmbedder) -> None:
         self.world = world
         self.index = index
-        self.projector = Projector(world.outbox, world.projections, index, embedder)
+        recording = RecordingEmbedder(embedder)
+        self.embedded = recording.given
+        """Every text that the projector had embedded."""
+        self.made: dict[str, object] = {}
+        """What checks of one file share, by name."""
+        self.projector = Projector(world.outbox, world.projections, index, recording)
         self.engine = RetrievalEngine(world.retrievals, index, embedder, SystemClock())
-        self.reindexer = Reindexer(world.projections, index)
+        reconciler = Reconciler(world.projections, index, embedder.model, SystemClock())
+        self.reindexer = Reindexer(world.projections, index, reconciler)
         # Intake and the registry start no workflow, so there is no workflow server here that they could reach.
         self.app = ApiWorld(world.database, cast(Client, None), "none", "none").app
         self.people: dict[str, str] = {}
@@ -94,14 +116,18 @@ class House:
         """Deliver everything in the file's order, then bring the index up."""
         self.file = file
         for delivery in file.deliveries:
-            tenant = delivery["tenant"] or file.deliveries[0]["tenant"]
-            answers = self.answers.setdefault(delivery["delivery_id"], [])
-            try:
-                answer = await self.call("POST", "/v1/arrivals", tenant, json=posted(delivery))
-                answers.append(Receipt.model_validate(answer))
-            except Refused as refused:
-                answers.append(refused)
+            await self.deliver(delivery)
         await self.project()
+
+    async def deliver(self, delivery: dict[str, Any]) -> None:
+        """Post a delivery of the file, and keep the answer."""
+        tenant = delivery["tenant"] or self.file.deliveries[0]["tenant"]
+        answers = self.answers.setdefault(delivery["delivery_id"], [])
+        try:
+            answer = await self.call("POST", "/v1/arrivals", tenant, json=posted(delivery))
+            answers.append(Receipt.model_validate(answer))
+        except Refused as refused:
+            answers.append(refused)
 
     async def call(self, method: str, path: str, tenant: str | None, **given: Any) -> Any:
         """Return what the API answers a tenant's person.

@@ -12,12 +12,10 @@ import pytest
 
 from tests.hard.checks import OPERATIONS, run_check
 from tests.hard.envelope import ENVELOPE, generated, read_file
-from tests.hard.personal_data import MISSING
 from tests.hard.runtime import HardRuntime, House
 
 FOLDER = Path(__file__).parents[3] / "shared" / "hard"
 FILES = {path.name: path for path in sorted(FOLDER.glob("*.json"))}
-NOT_BUILT = {"article_contains_none", "article_contains_all", "index_payload_contains_none"}
 
 
 def cases() -> list[Any]:
@@ -26,7 +24,6 @@ def cases() -> list[Any]:
             name,
             number,
             id=f"{path.stem}-{number}-{check['op']}",
-            marks=[pytest.mark.xfail(strict=True, reason=MISSING)] if check["op"] in NOT_BUILT else [],
         )
         for name, path in FILES.items()
         for number, check in enumerate(read_file(path).checks)

@@ -1,0 +1,1 @@
+"""Finding personal data by form, checksum, numbering plan and place (R6)."""
