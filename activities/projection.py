@@ -12,7 +12,8 @@ from datetime import timedelta
 
 import structlog
 
-from activities.failures import failure_fields
+from activities.failures import failure_fields, failure_line
+from activities.remembered_vectors import RememberedVectors
 from contracts import limits
 from contracts.errors import Unavailable
 from contracts.index import IndexChange, Point, VectorName
@@ -30,7 +31,7 @@ class Projector:
         outbox: The events.
         projections: What the index should hold.
         index: The index.
-        embedder: Makes the vectors; called in a thread.
+        embedder: Makes the vectors; called in a thread, and not again for a text of the last minutes.
         lease: How long a batch is held; longer than its embedding takes.
     """
 
@@ -46,7 +47,7 @@ class Projector:
         self._outbox = outbox
         self._projections = projections
         self._index = index
-        self._embedder = embedder
+        self._vectors = RememberedVectors(embedder)
         self._lease = lease
 
     async def project_batch(self, limit: int = limits.PROJECTION_BATCH) -> int:
@@ -82,7 +83,7 @@ class Projector:
                 await self._give_back(events[number:], error)
                 raise
             except Exception as error:
-                dead = await self._outbox.postponed(event, type(error).__name__, may_die=True)
+                dead = await self._outbox.postponed(event, failure_line(error), may_die=True)
                 _log.error(
                     "projection_failed", event_id=event.event_id, key=event.key, dead=dead, **failure_fields(error)
                 )
@@ -98,8 +99,8 @@ class Projector:
     async def _points(self, entries: Sequence[Entry]) -> dict[str, Point]:
         """Return the entries as points, by id; equal texts are embedded once."""
         texts = list(dict.fromkeys(text for entry in entries for text in (entry.title, entry.meaning or entry.body)))
-        vectors = dict(zip(texts, await asyncio.to_thread(self._embedder.embed, texts), strict=True))
-        model = self._embedder.model
+        vectors = dict(zip(texts, await asyncio.to_thread(self._vectors.embed, texts), strict=True))
+        model = self._vectors.model
         return {
             entry.id: Point(
                 id=entry.id,

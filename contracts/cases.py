@@ -144,6 +144,10 @@ class Case(Model):
     """Of the text that searches see; less than there is when the tail is not indexed (R22)."""
     content_id: str | None = None
     """Where the whole body is kept when it is over the limit."""
+    merged_into: str | None = None
+    """The case in which the work goes on, by a merge that stands (R2)."""
+    merged_elsewhere: bool = False
+    """It was merged into a case that the reader may not see."""
 
     @property
     def searchable(self) -> str:

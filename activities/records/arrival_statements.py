@@ -1,43 +1,71 @@
-"""The SQL of intake."""
+"""The SQL of intake: one statement that looks, and one that writes.
+
+A delivery takes few round trips, because the origin, and from its event on every other writer of events, waits for it.
+"""
 
 from __future__ import annotations
 
-from sqlalchemy import text
+from functools import cache
 
-ORIGIN = text("""
-INSERT INTO origins (id, tenant_id, source, external_id, key)
-VALUES (gen_random_uuid(), :tenant_id, :source, :external_id, :key)
-ON CONFLICT (key) DO NOTHING
+from sqlalchemy import TextClause, text
+
+# Locked in a statement of its own: the next one sees what was committed while this one waited.
+HOLD = text("""
+SELECT CASE WHEN :tenant_id IN (SELECT app_tenants())
+            THEN pg_advisory_xact_lock(hashtextextended(:key, 0)) IS NOT NULL ELSE false END
 """)
-FIND_ORIGIN = text("SELECT id::text FROM origins WHERE key = :key")
-SAME = text("""
-SELECT id::text AS arrival_id, case_id::text AS case_id, disposition, content_version, delivery_id_reused,
-       order_assumed
-  FROM arrivals
- WHERE origin_id = CAST(:origin_id AS uuid) AND source_revision = :source_revision AND digest = :digest
+_RECEIPT = """
+a.id::text AS arrival_id, a.case_id::text AS case_id, a.disposition, a.content_version, a.delivery_id_reused,
+a.order_assumed
+"""
+LOOK = text(f"""
+SELECT o.id::text AS origin_id, c.id::text AS standing_case_id, coalesce(c.source_revision, -1) AS highest_revision,
+       c.state, coalesce(c.content_at, c.opened_at) AS content_at, c.opened_at, c.order_assumed AS is_order_assumed,
+       (SELECT count(*) FROM arrivals v WHERE v.origin_id = o.id AND v.source_revision = :source_revision) AS versions,
+       EXISTS (SELECT 1 FROM arrivals d WHERE d.origin_id = o.id AND d.delivery_id = :delivery_id) AS reused,
+       {_RECEIPT}
+  FROM origins o
+  LEFT JOIN cases c ON c.origin_id = o.id
+  LEFT JOIN arrivals a ON a.origin_id = o.id AND a.source_revision = :source_revision AND a.digest = :digest
+ WHERE o.key = :key
 """)
-REDELIVERED = text("UPDATE arrivals SET redeliveries = redeliveries + 1 WHERE id = CAST(:id AS uuid)")
-REUSED = text("""
-SELECT EXISTS (SELECT 1 FROM arrivals WHERE origin_id = CAST(:origin_id AS uuid) AND delivery_id = :delivery_id)
+# Of deliveries without a revision: at this very time, or the last thing before it, or the first after it.
+AGAIN = text(f"""
+WITH known AS (
+  SELECT a.id, a.case_id, a.disposition, a.content_version, a.delivery_id_reused, a.order_assumed, a.occurred_at,
+         a.source_revision = -1 AND split_part(a.digest, '@', 1) = :digest AS is_same
+    FROM arrivals a WHERE a.origin_id = CAST(:origin_id AS uuid)),
+beside AS (
+  SELECT k.*, bool_and(k.is_same) OVER (PARTITION BY k.occurred_at) OR k.occurred_at = :occurred_at AS is_alone
+    FROM known k
+   WHERE k.occurred_at IN (:occurred_at, (SELECT max(occurred_at) FROM known WHERE occurred_at < :occurred_at),
+                           (SELECT min(occurred_at) FROM known WHERE occurred_at > :occurred_at)))
+SELECT {_RECEIPT}, a.occurred_at <= :occurred_at AS is_known_before
+  FROM beside a WHERE a.is_same AND a.is_alone
+ ORDER BY (a.occurred_at = :occurred_at) DESC, (a.occurred_at < :occurred_at) DESC, a.content_version LIMIT 1
 """)
-STANDING = text("""
-SELECT c.id::text AS case_id, coalesce(c.source_revision, -1) AS source_revision, c.state,
-       coalesce(c.content_at, c.opened_at) AS content_at,
-       (SELECT count(*) FROM arrivals a WHERE a.origin_id = c.origin_id AND a.source_revision = :source_revision)
-         AS versions
-  FROM cases c WHERE c.origin_id = CAST(:origin_id AS uuid)
+REDELIVERED = text("UPDATE arrivals SET redeliveries = redeliveries + 1 WHERE id = CAST(:arrival_id AS uuid)")
+HOLDS_LONGER = text("""
+UPDATE cases SET content_at = :occurred_at
+ WHERE id = CAST(:case_id AS uuid) AND coalesce(content_at, opened_at) < :occurred_at
 """)
+
 FACTS = (
     "domain_id", "request_type", "symptom_tags", "product", "system", "environment", "version", "object_refs",
 )  # fmt: skip
-OPEN_CASE = text(f"""
+_ORIGIN = """
+INSERT INTO origins (id, tenant_id, source, external_id, key)
+VALUES (CAST(:origin_id AS uuid), :tenant_id, :canonical_source, :canonical_external_id, :key)
+ON CONFLICT (key) DO NOTHING
+"""
+_OPEN_CASE = f"""
 INSERT INTO cases (id, tenant_id, origin_id, title, body, written, body_bytes, content_id, state, waiting_on,
                    source_state, opened_at, state_since, content_at, source_revision, {", ".join(FACTS)})
 VALUES (CAST(:case_id AS uuid), :tenant_id, CAST(:origin_id AS uuid), :subject, :body, :written, :body_bytes,
         CAST(:content_id AS uuid), :state, :waiting_on, :source_state, :occurred_at, :occurred_at, :occurred_at,
         :source_revision, {", ".join(f":{name}" for name in FACTS)})
-""")
-UPDATE_CASE = text("""
+"""
+_CHANGE_CASE = """
 UPDATE cases SET title = CASE WHEN :subject = '' THEN title ELSE :subject END, body = :body, written = :written,
        body_bytes = :body_bytes, content_id = CAST(:content_id AS uuid),
        source_state = CASE WHEN :source_state = '' THEN source_state ELSE :source_state END,
@@ -45,21 +73,22 @@ UPDATE cases SET title = CASE WHEN :subject = '' THEN title ELSE :subject END, b
        state_since = CASE WHEN CAST(:state AS text) IS NULL THEN state_since
                           ELSE greatest(state_since, CAST(:occurred_at AS timestamptz)) END,
        state = coalesce(CAST(:state AS text), state), order_assumed = :order_assumed, content_at = :occurred_at,
-       source_revision = greatest(source_revision, :source_revision), revision = revision + 1
+       source_revision = greatest(source_revision, :source_revision), revision = revision + 1{facts}
  WHERE id = CAST(:case_id AS uuid)
-""")
-UPDATE_FACTS = text(f"""
-UPDATE cases SET {", ".join(f"{name} = :{name}" for name in FACTS)} WHERE id = CAST(:case_id AS uuid)
-""")
-OPENED_EARLIER = text("""
-UPDATE cases SET opened_at = :occurred_at, revision = revision + 1
- WHERE id = CAST(:case_id AS uuid) AND opened_at > :occurred_at
-""")
-ORDER_ASSUMED = text("""
-UPDATE cases SET order_assumed = true, revision = revision + 1
- WHERE id = CAST(:case_id AS uuid) AND NOT order_assumed
-""")
-ARRIVAL = text("""
+"""
+_NEW_FACTS = "".join(f", {name} = :{name}" for name in FACTS)
+_AMEND_CASE = """
+UPDATE cases SET opened_at = least(opened_at, CAST(:occurred_at AS timestamptz)),
+       order_assumed = order_assumed OR :order_assumed, revision = revision + 1
+ WHERE id = CAST(:case_id AS uuid)
+"""
+_KEEP = """
+INSERT INTO contents (id, tenant_id, case_id, kind, text, bytes, sha256)
+SELECT id, :tenant_id, CAST(:case_id AS uuid), kind, text, bytes, sha256
+  FROM unnest(CAST(:kept_ids AS uuid[]), CAST(:kept_kinds AS text[]), CAST(:kept_texts AS text[]),
+              CAST(:kept_bytes AS bigint[]), CAST(:kept_sha256 AS text[])) AS kept (id, kind, text, bytes, sha256)
+"""
+_ARRIVAL = """
 INSERT INTO arrivals (id, tenant_id, origin_id, case_id, source_revision, content_version, digest, delivery_id,
                       disposition, occurred_at, received_at, source, external_id, subject, body, body_format, written,
                       body_bytes, content_id, source_state, attributes, facts, cleaned, raw_content_id,
@@ -69,21 +98,51 @@ VALUES (CAST(:arrival_id AS uuid), :tenant_id, CAST(:origin_id AS uuid), CAST(:c
         :subject, :body, :body_format, :written, :body_bytes, CAST(:content_id AS uuid), :source_state,
         CAST(:attributes AS jsonb), CAST(:facts AS jsonb), CAST(:cleaned AS jsonb), CAST(:raw_content_id AS uuid),
         :delivery_id_reused, :order_assumed)
-""")
-CONTENT = text("""
-INSERT INTO contents (id, tenant_id, case_id, kind, text, bytes, sha256)
-VALUES (CAST(:id AS uuid), :tenant_id, CAST(:case_id AS uuid), :kind, :text, :bytes, :sha256)
-""")
-STATE = text("""
+"""
+_STATE = """
 INSERT INTO case_states (case_id, seq, tenant_id, state, waiting_on, changed_by, at)
-SELECT CAST(:case_id AS uuid), coalesce(max(seq), 0) + 1, :tenant_id, :state, :waiting_on, :principal_id,
-       greatest(max(at), CAST(:occurred_at AS timestamptz))
+SELECT CAST(:case_id AS uuid), coalesce(max(seq), 0) + 1, :tenant_id, CAST(:state AS text), :waiting_on,
+       :principal_id, {at}
   FROM case_states WHERE case_id = CAST(:case_id AS uuid)
-""")
-"""The state that the case has from now on: never before one that it had."""
-HISTORY = text("""
-INSERT INTO case_states (case_id, seq, tenant_id, state, waiting_on, changed_by, at)
-SELECT CAST(:case_id AS uuid), coalesce(max(seq), 0) + 1, :tenant_id, :state, :waiting_on, :principal_id, :occurred_at
-  FROM case_states WHERE case_id = CAST(:case_id AS uuid)
-""")
-"""A state that the case had at an earlier time."""
+"""
+_FROM_NOW_ON = "greatest(max(at), CAST(:occurred_at AS timestamptz))"  # never before a state that the case had
+_AT_THE_TIME = "CAST(:occurred_at AS timestamptz)"
+_ANNOUNCE = """
+INSERT INTO outbox (event_id, topic, kind, key, payload)
+SELECT gen_random_uuid(), 'index', 'project', :event_key, '{{}}' FROM {after}
+"""
+
+
+@cache
+def writing(
+    *, opens: bool, changes: bool, amends: bool, with_facts: bool, keeps: bool, state: bool, is_history: bool
+) -> TextClause:
+    """Return the statement that records one delivery, whole.
+
+    The event comes after everything that it announces: from its position on, other writers of events wait.
+
+    Args:
+        opens: The origin is new, and with it the case.
+        changes: The case goes by this delivery from now on.
+        amends: It tells something of the case's past that shows on the case.
+        with_facts: It replaces the case's facts.
+        keeps: It has texts that are kept by reference.
+        state: It tells a state of the case.
+        is_history: That is a state which the case had at an earlier time.
+    """
+    parts: dict[str, str] = {}
+    if opens:
+        parts |= {"origin": _ORIGIN, "opened": _OPEN_CASE}
+    if changes:
+        parts["changed"] = _CHANGE_CASE.format(facts=_NEW_FACTS if with_facts else "")
+    if amends:
+        parts["amended"] = _AMEND_CASE
+    parts["arrived"] = _ARRIVAL
+    if state:
+        parts["stated"] = _STATE.format(at=_AT_THE_TIME if is_history else _FROM_NOW_ON)
+    after = ", ".join(name for name in parts if name != "origin")  # one row each
+    if keeps:
+        parts["kept"] = _KEEP
+    body = ",\n".join(f"{name} AS ({sql} RETURNING 1)" for name, sql in parts.items())
+    last = _ANNOUNCE.format(after=after) if opens or changes or amends else "SELECT count(*) FROM arrived"
+    return text(f"WITH {body}\n{last}")

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from activities.records.case_merges import with_merges
 from activities.records.database import Database
 from activities.records.ids import is_id
 from activities.records.publication import announce
@@ -67,13 +68,13 @@ class Cases:
         self._database = database
 
     async def get(self, principal_id: str, case_id: str) -> Case:
-        """Return a case as it stands now.
+        """Return a case as it stands now, with the merge that stands on it.
 
         Raises:
             UnknownCase: There is none in the caller's scope.
         """
         async with self._database.as_principal(principal_id) as connection:
-            return await require_case(connection, case_id)
+            return await self._with_merge(connection, await require_case(connection, case_id))
 
     async def listed(
         self, principal_id: str, *, tenant_id: str, state: CaseState | None = None, limit: int = 50
@@ -86,14 +87,14 @@ class Cases:
             rows = await connection.execute(
                 sql, {"tenant_id": tenant_id, "state": state, "limit": max(0, min(limit, 200))}
             )
-            return [case_of(row) for row in rows.mappings()]
+            return await with_merges(self._database, connection, [case_of(row) for row in rows.mappings()])
 
     async def of_origin(self, principal_id: str, origin: Origin) -> Case | None:
         """Return the case of a source request, whose source and id are taken in any spelling of one identity (R1)."""
         sql = text(f"{CASE} WHERE o.key = :key")
         async with self._database.as_principal(principal_id) as connection:
             row = (await connection.execute(sql, {"key": origin_key(canonical(origin))})).mappings().first()
-        return None if row is None else case_of(row)
+            return None if row is None else await self._with_merge(connection, case_of(row))
 
     async def change_state(
         self,
@@ -127,7 +128,7 @@ class Cases:
             if tenant is None and case.revision == expected_revision + 1:
                 mine = await connection.execute(_LAST_CHANGE, {**values, "by": principal_id})
                 if mine.first() is not None:
-                    return case
+                    return await self._with_merge(connection, case)
             if tenant is None:
                 case = await require_case(connection, case_id)
                 raise StaleRevision(
@@ -136,9 +137,12 @@ class Cases:
                     accepted=str(case.revision),
                 )
             await connection.execute(_STATE, {**values, "tenant_id": tenant, "by": principal_id})
-            case = await require_case(connection, case_id)
+            case = await self._with_merge(connection, await require_case(connection, case_id))
             await announce(connection, f"case/{case_id}")
             return case
+
+    async def _with_merge(self, connection: AsyncConnection, case: Case) -> Case:
+        return (await with_merges(self._database, connection, [case]))[0]
 
     async def add_papers(self, principal_id: str, case_id: str, papers: Sequence[Paper]) -> None:
         """File papers in a case; idempotent by each paper's id.

@@ -53,10 +53,12 @@ SELECT c.id::text AS case_id, ARRAY(SELECT r FROM unnest(CAST(:refs AS text[])) 
  WHERE c.object_refs && CAST(:refs AS text[]) AND {_ALLOWED}
  ORDER BY c.opened_at DESC, c.id LIMIT :limit
 """)
-# Any word may match; rank decides. plainto_tsquery joins by AND, so its operators are turned into OR.
+# Any word may match; rank decides. plainto_tsquery joins by AND, so its operators are turned into OR. Texts are kept as
+# they came, and full text takes a composed and a decomposed letter for two: it is asked for both spellings (R22).
 _TEXT = """
 SELECT c.id::text FROM cases c,
-       (SELECT CAST(replace(CAST(plainto_tsquery('simple', :words) AS text), ' & ', ' | ') AS tsquery) AS q) AS asked
+       (SELECT CAST(replace(CAST(plainto_tsquery('simple', normalize(:words, NFC) || ' ' || normalize(:words, NFD))
+                                 AS text), ' & ', ' | ') AS tsquery) AS q) AS asked
  WHERE c.search @@ q AND {allowed} {pending}
  ORDER BY ts_rank(c.search, q) DESC, c.id LIMIT :limit
 """
@@ -64,7 +66,8 @@ _PENDING = """AND c.id IN (SELECT CAST(split_part(key, '/', 2) AS uuid) FROM out
                WHERE topic = 'index' AND delivered_at IS NULL AND source = 'case')"""
 _HEADS = text("""
 SELECT c.id::text AS id, c.title, c.state, c.opened_at, o.source, o.external_id
-  FROM cases c JOIN origins o ON o.id = c.origin_id WHERE c.id = ANY (CAST(:ids AS uuid[])) AND c.tenant_id = :tenant_id
+  FROM cases c JOIN origins o ON o.id = c.origin_id
+ WHERE c.id = ANY (CAST(:ids AS uuid[])) AND c.tenant_id = :tenant_id AND c.erased_at IS NULL
 """)
 
 

@@ -13,7 +13,6 @@ import pytest
 import pytest_asyncio
 
 from api.client import CaseloreClient
-from contracts.arrival_views import ArrivalHistory
 from contracts.arrivals import case_state_of
 from contracts.cases import Case, Disposition
 from contracts.labels import CaseState
@@ -98,9 +97,7 @@ async def test_each_content_is_kept_once_and_each_conflict_can_be_seen(intake: I
     """R1: one arrival for each content of each revision, with how often it came again; gaps are told."""
     cases = await intake.cases()
     for expected in intake.sent.expected:
-        history = await intake.client.call(
-            "GET", f"/v1/cases/{cases[expected.external_id].id}/arrivals", ArrivalHistory, query={"limit": 100}
-        )
+        history = await intake.client.arrivals(cases[expected.external_id].id, limit=100)
         kept = history.arrivals
         assert len(kept) == history.total == len({(each.revision, each.body) for each in kept})
         assert {

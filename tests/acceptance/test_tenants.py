@@ -14,10 +14,11 @@ import pytest_asyncio
 from api.client import CaseloreClient
 from api.permissions import PERMISSIONS, Permission
 from contracts.identity import Grant, Principal
-from contracts.labels import CandidateKind, PrincipalKind
+from contracts.index import Filter, LexicalQuery, Scope
+from contracts.labels import CandidateKind, Collection, PrincipalKind
 from contracts.retrieval import OriginRef
 from deploy.importing import bounded
-from tests.acceptance.estate import NAMES, ORIGINS, Estate, Member, ask, running_estate
+from tests.acceptance.estate import NAMES, ORIGINS, WORDS, Estate, Member, ask, running_estate
 from tests.acceptance.foreign_requests import FOREIGN, OWN_ONLY, Asked, fresh, taken_keys, unknown
 
 SIDE_BY_SIDE = 6
@@ -108,6 +109,17 @@ async def test_r4_r21_a_retrieval_finds_the_callers_cases_and_no_others(estate: 
             assert (answer.omitted_by_permission, answer.withdrawn) == (0, 0)
             assert {each.found for each in answer.routes if each.found} <= {0, 1, len(ORIGINS)}
             _keeps_quiet(answer.model_dump_json(), *_others(estate, member))
+
+
+async def test_r4_the_index_itself_gives_a_scope_its_own_cases_and_no_others(estate: Estate) -> None:
+    """Before the record checks anything: others' entries would push a tenant's own out of its answers."""
+    asked = LexicalQuery(f"{WORDS} {' '.join(member.word for member in estate.members)}")
+    for member in estate.members:
+        scope = Scope(tenants=frozenset({member.holdings.tenant}))
+        hits = await estate.runtime.parts.index.search(
+            Collection.CASES, asked, scope=scope, where=Filter(), limit=10 * len(NAMES)
+        )
+        assert {hit.target for hit in hits} == {f"case/{case}" for case in member.cases}, member.holdings.tenant
 
 
 async def test_r4_related_work_stays_inside(estate: Estate) -> None:

@@ -15,12 +15,13 @@ from activities.records.identities import Identities
 from activities.records.migrate import migrate
 from contracts.cases import CaseLink, CaseLinkKind, Origin
 from contracts.errors import EmbeddingUnavailable, SameCase, UnknownCase, UnknownLink
-from contracts.identity import Grant
+from contracts.identity import Grant, Principal
+from contracts.labels import PrincipalKind
 from contracts.related import Asked, Relation
 from contracts.retrieval import RouteState
 from contracts.strategy import Route
 from tests.api.related_world import AWAY, Office, open_office
-from tests.api.world import NOW, Letters, World, fresh, people
+from tests.api.world import NOW, Letters, World, fresh, key_of, people
 from tests.services import PostgresServer
 
 AWKWARD = ["a", "A", "a:b", "a b", "%", "_", "'", "a,b", "null", "\u00e9", "e\u0301", "a'; DROP TABLE cases; --"]
@@ -148,6 +149,28 @@ async def test_r2_a_merged_case_is_listed_with_where_its_work_goes_on(office: Of
         ends = {each.case_id: each.continues_in for each in (await client.related(asked)).cases}
         assert ends == {first: second, second: None}
         assert (await client.case_links(first)).continues_in == second
+
+
+async def test_r2_a_merged_case_says_so_until_it_is_split(office: Office, tenant: str) -> None:
+    """Read alone and in the list; a reader who may not see the other case learns only that there is one (R4)."""
+    first, second = [await office.open(tenant=tenant, as_=tenant) for _ in range(2)]
+    guest = f"guest-{tenant}"
+    identities = Identities(office.world.database)
+    await identities.add_principal(Principal(id=guest, kind=PrincipalKind.PERSON, name="Guest"))
+    await identities.accept_key(guest, key_of(guest))
+    await identities.grant(Grant(principal_id=guest, tenant_id=tenant, case_id=first, purpose="advice"))
+
+    async def shown(who: str) -> list[tuple[str | None, bool]]:
+        async with office.caller(who) as client:
+            found = [await client.get_case(first), *await client.list_cases(tenant)]
+        return [(each.merged_into, each.merged_elsewhere) for each in found if each.id == first]
+
+    async with office.caller(tenant) as client:
+        made = await client.link_cases(merge(first, second))
+        assert await shown(tenant) == [(second, False)] * 2
+        assert await shown(guest) == [(None, True)] * 2
+        await client.remove_link(made.id, "Two faults after all.")
+    assert await shown(tenant) == await shown(guest) == [(None, False)] * 2
 
 
 async def test_r16_pending_cases_are_read_from_the_record_and_the_answer_says_so(office: Office, tenant: str) -> None:

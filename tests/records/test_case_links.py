@@ -11,7 +11,7 @@ import pytest_asyncio
 from sqlalchemy import text
 
 from activities.records.case_links import CaseLinksTable
-from contracts.cases import CaseLink, CaseLinkKind
+from contracts.cases import CaseLink, CaseLinkKind, Origin
 from contracts.errors import (
     AlreadyLinked,
     CaseloreError,
@@ -23,8 +23,9 @@ from contracts.errors import (
     UnknownCase,
     UnknownLink,
 )
+from contracts.labels import CaseState
 from contracts.related import CaseLinkRecord
-from tests.records.world import World, changed, new_id
+from tests.records.world import NOON, World, changed, new_id
 
 MERGED = CaseLinkKind.MERGED_INTO
 
@@ -209,3 +210,46 @@ async def test_r2_the_database_itself_refuses(office: World, sql: str) -> None:
     with pytest.raises(Exception, match="case_links"):
         async with office.database.as_principal("ann") as connection:
             await connection.execute(text(sql), bound)
+
+
+async def test_r2_a_merged_case_says_where_its_work_goes_on_until_it_is_split(office: World) -> None:
+    """R2: in every way to read it, and only to whom may see the other case."""
+    first, second, third = await cases(office, 3)
+    (origin,) = office.rows("SELECT o.source, o.external_id FROM origins o JOIN cases c ON c.origin_id = o.id"
+                            " WHERE c.id = %s", first)  # fmt: skip
+    made = await link(office, first, second, MERGED)
+    await link(office, second, third, MERGED)
+
+    async def read(by: str) -> list[tuple[str | None, bool]]:
+        one = await office.cases.get(by, first)
+        listed = [each for each in await office.cases.listed(by, tenant_id="acme", limit=200) if each.id == first]
+        of_origin = await office.cases.of_origin(by, Origin(tenant_id="acme", source=origin[0], external_id=origin[1]))
+        return [(each.merged_into, each.merged_elsewhere) for each in (one, *listed, of_origin) if each is not None]
+
+    guest = f"guest-{new_id()[:8]}"
+    await office.principal(guest)
+    await office.grant(guest, "acme", case_id=first)
+    assert await read("ann") == [(second, False)] * 3
+    assert await read(guest) == [(None, True)] * 3
+    await office.grant(guest, "acme", case_id=second)
+    assert await read(guest) == [(second, False)] * 3
+    assert (await office.cases.get(guest, second)).merged_elsewhere
+
+    unmerged = await office.cases.get("ann", third)
+    assert (unmerged.merged_into, unmerged.merged_elsewhere) == (None, False)
+    moved = await office.cases.change_state(
+        "ann", first, CaseState.COMPLETED, expected_revision=(await office.cases.get("ann", first)).revision, at=NOON
+    )
+    assert moved.merged_into == second
+
+    await CaseLinksTable(office.database).remove("ann", made.id, "Two faults after all.")
+    assert await read("ann") == await read(guest) == [(None, False)] * 3
+
+
+async def test_r2_other_links_are_no_merge(office: World) -> None:
+    first, second = await cases(office, 2)
+    await link(office, first, second)
+    await link(office, second, first, CaseLinkKind.DUPLICATE_OF)
+    for case_id in (first, second):
+        case = await office.cases.get("ann", case_id)
+        assert (case.merged_into, case.merged_elsewhere) == (None, False)
