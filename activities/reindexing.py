@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from activities.reconciling import Reconciler
 from contracts.labels import Collection
 from contracts.ports import Projections, SearchIndex
-from contracts.projection import collections_of
 from contracts.views import ReindexView
 
 _BATCH = 500
@@ -16,9 +16,10 @@ class Reindexer:
     While entries are missing, the watermarks say so and retrieval reads those entries from the record (R16).
     """
 
-    def __init__(self, projections: Projections, index: SearchIndex) -> None:
+    def __init__(self, projections: Projections, index: SearchIndex, reconciler: Reconciler) -> None:
         self._projections = projections
         self._index = index
+        self._reconciler = reconciler
 
     async def rebuild(self) -> ReindexView:
         """Drop everything and begin to build it anew; done when the watermarks have passed the new events.
@@ -33,26 +34,13 @@ class Reindexer:
         return ReindexView(keys=len(keys))
 
     async def repair(self) -> ReindexView:
-        """Ask anew for every key whose points are not those that were recorded as projected.
+        """Ask anew for every key whose points are not those that the record says.
 
         For the start of the index's process: files may have been lost, restored or removed while it was away.
         """
         await self._projections.release()  # a rebuild may have been cut short
-        recorded = await self._projections.recorded()
-        held: dict[Collection, dict[str, tuple[int, str]]] = {}
-        for collection in Collection:
-            held[collection] = {
-                stored.payload.target: (stored.payload.revision, stored.payload.content_hash)
-                for stored in await self._index.stored(collection)
-            }
-        keys = sorted({*recorded, *(key for targets in held.values() for key in targets)})
-        differing = [
-            key
-            for key in keys
-            if any(held[collection].get(key) != recorded.get(key) for collection in collections_of(key))
-        ]
-        await self._announce(differing, held=False)
-        return ReindexView(keys=len(differing))
+        report = await self._reconciler.reconcile(repair=True)
+        return ReindexView(keys=report.drifting)
 
     async def _announce(self, keys: list[str], *, held: bool) -> None:
         for begin in range(0, len(keys), _BATCH):

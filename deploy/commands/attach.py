@@ -23,6 +23,8 @@ class Attached:
     admin: CaseloreClient
     is_ours: bool
     """Whether it ends with this command."""
+    system_database_url: str = ""
+    """The record as the system's role reads it."""
 
 
 @asynccontextmanager
@@ -36,13 +38,21 @@ async def attached(settings: Settings, *, progress: Callable[[str], None]) -> As
     if record is not None:
         async with CaseloreClient(record.http, _key(settings)) as admin:
             progress(f"using the Caselore that runs at {record.http}")
-            yield Attached(record.http, record.temporal_ui, admin, is_ours=False)
+            database = settings.system_database_url or record.system_database_url or ""
+            yield Attached(record.http, record.temporal_ui, admin, is_ours=False, system_database_url=database)
         return
     async with (
         running(settings, progress=progress) as runtime,
         CaseloreClient(runtime.addresses.http, _key(settings)) as admin,
     ):
-        yield Attached(runtime.addresses.http, runtime.addresses.temporal_ui, admin, is_ours=True)
+        addresses = runtime.addresses
+        yield Attached(
+            addresses.http,
+            addresses.temporal_ui,
+            admin,
+            is_ours=True,
+            system_database_url=addresses.system_database_url,
+        )
 
 
 def _key(settings: Settings) -> str:

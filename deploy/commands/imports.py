@@ -86,6 +86,8 @@ def _counts(report: ImportReport) -> dict[str, Any]:
         "published": report.published,
         "rejected": report.rejected,
         "queued": report.queued,
+        "masked_places": report.masked,
+        "unresolved": report.unresolved,
         "reconciles": report.proposed == report.published + report.rejected + report.queued,
     }
 
