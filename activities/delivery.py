@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import structlog
 
-from activities.failures import failure_fields
+from activities.failures import failure_fields, failure_line
 from contracts import limits
 from contracts.errors import CaseloreError, Unavailable
 from contracts.outbox import EventKind, OutboxEvent, Topic
@@ -67,7 +67,7 @@ class LifecycleDelivery:
             return refusal
         except Exception as error:
             # One broken event must not stop the others: it comes back later and is set aside in the end.
-            dead = await self._outbox.postponed(event, type(error).__name__, may_die=True)
+            dead = await self._outbox.postponed(event, failure_line(error), may_die=True)
             _log.error(
                 "lifecycle_delivery_failed", event_id=event.event_id, key=event.key, dead=dead, **failure_fields(error)
             )
@@ -82,6 +82,8 @@ class LifecycleDelivery:
             return await self._gateway.start(
                 experience_id, domain_id=payload["domain_id"], tenant_id=payload["tenant_id"]
             )
+        if event.kind is EventKind.ERASE:
+            return await self._gateway.erase(payload["erasure_id"], tenant_id=payload["tenant_id"])
         if event.kind is EventKind.DECIDE:
             outcome = await self._gateway.decide(experience_id, DecisionMessage.model_validate(payload))
             return f"applied: {outcome.stage}"

@@ -8,6 +8,12 @@ from __future__ import annotations
 import traceback
 
 
+def failure_line(error: BaseException) -> str:
+    """Return an unexpected error in a line: its type and where it was raised."""
+    fields = failure_fields(error)
+    return f"{fields['error']} at {fields['at']}"
+
+
 def failure_fields(error: BaseException) -> dict[str, str]:
     """Return log fields for an unexpected error."""
     frames = traceback.extract_tb(error.__traceback__)[-4:]

@@ -37,7 +37,7 @@ class LifecycleActivities:
 
     @activity.defn(name="apply_command")
     async def apply_command(self, request: CommandRequest) -> CommandOutcome:
-        """Apply a resubmission, correction, retirement or supersession, or record its refusal (R10)."""
+        """Apply a change that was asked for, or record its refusal (R10)."""
         with crossing():
             return await self._records.apply_command(request.experience_id, request.command)
 

@@ -10,15 +10,20 @@ from starlette.exceptions import HTTPException
 from api import (
     administration,
     arrivals,
+    audit,
     case_links,
+    case_text,
     cases,
     changes,
+    delegations,
+    erasures,
     experiences,
     health,
     operations,
     related,
     retrievals,
     reviews,
+    scope,
 )
 from api.authentication import Authentication
 from api.documentation import DESCRIPTION, documented
@@ -30,14 +35,19 @@ ROUTERS = (
     health.router,
     arrivals.router,
     cases.router,
+    case_text.router,
     related.router,
     case_links.router,
     experiences.router,
     reviews.router,
     changes.router,
+    scope.router,
+    delegations.router,
     retrievals.router,
     administration.router,
     operations.router,
+    audit.router,
+    erasures.router,
 )
 
 

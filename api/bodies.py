@@ -13,6 +13,7 @@ from contracts.experience import Draft
 from contracts.identity import Principal
 from contracts.labels import CaseState
 from contracts.model import Model
+from contracts.review_sheet import ClaimView
 from contracts.text import Identifier, OptionalLine
 
 PAPERS = 100
@@ -73,6 +74,13 @@ class ReadText(Model):
     """For cases and articles."""
 
 
+class Release(Model):
+    """Whose claim of the review stands after the caller's was given back."""
+
+    claim: ClaimView | None = None
+    """None: nobody's."""
+
+
 class PrincipalToAdd(Model):
     """A person or agent, and whether it gets an API key."""
 
@@ -96,6 +104,8 @@ class Readiness(Model):
     ready: bool
     down: tuple[str, ...] = ()
     """What doesn't answer."""
+    dead_letters: int = 0
+    """Events that were set aside for a person; requests are served all the same."""
 
 
 class Liveness(Model):

@@ -23,7 +23,7 @@ router = APIRouter(route_class=CheckedRoute, prefix="/v1", tags=["review"], resp
 
 @router.post(
     "/changes",
-    summary="Resubmit, correct, retire or supersede",
+    summary="Resubmit, correct, revise, retire, supersede or reinstate",
     status_code=status.HTTP_202_ACCEPTED,
     responses={200: {"model": CommandView, "description": "It has taken effect"}},
 )

@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import Message
 
 from activities.intake import prepared
+from activities.records.database import acting_for
 from api.authentication import Authentication, require_administrator
 from api.permissions import Permission, permission_of
 from api.problems import invalid, respond, respond_unexpected
@@ -57,7 +58,8 @@ class CheckedRoute(APIRoute):
                 await _admit(request, permission)
                 if body is not None:
                     request = await self._with_checked_body(request, body)
-                return await inner(request)
+                with acting_for(request.state.caller.id if permission is Permission.ADMINISTRATOR else ""):
+                    return await inner(request)
             except CaseloreError as error:
                 return respond(error)
             except RequestValidationError as error:

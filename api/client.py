@@ -11,13 +11,18 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from api.bodies import Liveness, Read, Readiness, ReadText
+from api.client_audit import AuditCalls
+from api.client_case_text import CaseTextCalls
 from api.client_cases import AdministrationCalls, CaseCalls
+from api.client_delegations import DelegationCalls
+from api.client_erasures import ErasureCalls
 from api.client_experiences import ExperienceCalls
+from api.client_operations import OperationCalls
 from api.client_related import RelatedCalls
+from api.client_reviews import ReviewCalls
 from api.client_transport import ClientTransport, refusal_of
 from contracts.outbox import Watermark
 from contracts.retrieval import Answer, CheckResult, MemoryUse, RetrievalRequest
-from contracts.views import Figures, ReindexView
 
 _WATERMARKS = TypeAdapter(list[Watermark])
 
@@ -70,19 +75,18 @@ class HealthCalls(ClientTransport):
         return await self.call("GET", "/openapi.json", TypeAdapter(dict[str, Any]))
 
 
-class OperationCalls(ClientTransport):
-    """What operators look at and set off; administrators only."""
-
-    async def figures(self, *, since: int = 0) -> Figures:
-        """Return counts and times; lag is over events after outbox position `since`."""
-        return await self.call("GET", "/v1/figures", Figures, query={"since": since})
-
-    async def reindex(self) -> ReindexView:
-        """Begin to rebuild the search index from the record; the watermarks tell when it is done."""
-        return await self.call("POST", "/v1/reindex", ReindexView)
-
-
 class CaseloreClient(
-    CaseCalls, RelatedCalls, ExperienceCalls, RetrievalCalls, AdministrationCalls, OperationCalls, HealthCalls
+    CaseCalls,
+    CaseTextCalls,
+    RelatedCalls,
+    ExperienceCalls,
+    DelegationCalls,
+    ReviewCalls,
+    RetrievalCalls,
+    AdministrationCalls,
+    OperationCalls,
+    AuditCalls,
+    ErasureCalls,
+    HealthCalls,
 ):
     """Everything that the API offers."""

@@ -5,15 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 
-from pydantic import TypeAdapter
-
 from api.client_transport import ClientTransport
 from api.problems import recorded_refusal
 from contracts.experience import Proposal
 from contracts.review import ChangeCommand, ReviewDecision
-from contracts.views import CommandView, ExperienceView, ReviewTask
+from contracts.views import CommandView, ExperienceView
 
-_TASKS = TypeAdapter(list[ReviewTask])
 _LOOK_EVERY = 0.25
 
 
@@ -27,10 +24,6 @@ class ExperienceCalls(ClientTransport):
     async def get_experience(self, experience_id: str) -> ExperienceView:
         """Return where an experience stands, with its revisions."""
         return await self.call("GET", f"/v1/experiences/{experience_id}", ExperienceView)
-
-    async def reviews(self, *, limit: int = 50) -> list[ReviewTask]:
-        """Return the reviews that wait for the caller, most urgent first."""
-        return await self.call("GET", "/v1/reviews", _TASKS, query={"limit": limit})
 
     async def decide(self, decision: ReviewDecision, *, wait: float = 0.0) -> CommandView:
         """Decide a review.
@@ -46,7 +39,7 @@ class ExperienceCalls(ClientTransport):
         return await self._followed(view, wait)
 
     async def change(self, command: ChangeCommand, *, wait: float = 0.0) -> CommandView:
-        """Resubmit, correct, retire or supersede.
+        """Resubmit, correct, revise, retire, supersede or reinstate.
 
         Args:
             command: What to do, and why.

@@ -17,7 +17,10 @@ RETRIEVAL_ID = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a08"
 USE_ID = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a09"
 LINK_ID = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a0a"
 OTHER_CASE_ID = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a0b"
+OTHER_EXPERIENCE_ID = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a0c"
+DELEGATION_ID = "6f0a4b52-1d0e-4f0a-9a43-0d5a1c1f7a0d"
 _REF = f"experience/{EXPERIENCE_ID}"
+_DIGEST = "0f343b0931126a20f133d67c2b018a3b5f0e2d2d2c5b0f3c5b8d5f6f0a4b521d"
 
 
 def _example(summary: str, value: dict[str, Any]) -> dict[str, Example]:
@@ -120,9 +123,37 @@ DECISION = _example(
         "decision_id": DECISION_ID,
         "experience_id": EXPERIENCE_ID,
         "stage": "curator_review",
-        "digest": "0f343b0931126a20f133d67c2b018a3b5f0e2d2d2c5b0f3c5b8d5f6f0a4b521d",
+        "digest": _DIGEST,
         "verdict": "accept",
         "comment": "",
+    },
+)
+DECISION["return"] = Example(
+    summary="Returned, with what to change and where",
+    value={
+        "decision_id": DECISION_ID,
+        "experience_id": EXPERIENCE_ID,
+        "stage": "curator_review",
+        "digest": _DIGEST,
+        "verdict": "return",
+        "comment": "One statement needs its version.",
+        "comments": [{"field": "units[0].text", "text": "Since which version does the run need the row?"}],
+    },
+)
+DECISION["dismiss"] = Example(
+    summary="Accepted, with a finding of admission dismissed",
+    value={
+        "decision_id": DECISION_ID,
+        "experience_id": EXPERIENCE_ID,
+        "stage": "curator_review",
+        "digest": _DIGEST,
+        "verdict": "accept",
+        "dismissed": [
+            {
+                "finding_id": "personal_data-5d41402abc4b2a76b9719d91",
+                "reason": "Jordan is the name of the print server.",
+            }
+        ],
     },
 )
 CHANGE = _example(
@@ -132,6 +163,60 @@ CHANGE = _example(
         "experience_id": EXPERIENCE_ID,
         "kind": "retire",
         "reason": "Version 8 writes the register row itself.",
+    },
+)
+CHANGE["suspend"] = Example(
+    summary="Correct what is wrong, and hide it meanwhile",
+    value={
+        "command_id": COMMAND_ID,
+        "experience_id": EXPERIENCE_ID,
+        "kind": "correct",
+        "reason": "The row is written by the nightly run since 7.4.",
+        "draft": DRAFT,
+        "suspend": True,
+    },
+)
+CHANGE["revise"] = Example(
+    summary="A reviewer's own wording, for two others to review",
+    value={
+        "command_id": COMMAND_ID,
+        "experience_id": EXPERIENCE_ID,
+        "kind": "revise",
+        "reason": "Shorter.",
+        "draft": DRAFT,
+        "digest": _DIGEST,
+    },
+)
+CHANGE["supersede"] = Example(
+    summary="Another experience takes over; the owner read the difference in scope",
+    value={
+        "command_id": COMMAND_ID,
+        "experience_id": EXPERIENCE_ID,
+        "kind": "supersede",
+        "reason": "The other text covers both letter types.",
+        "superseded_by": OTHER_EXPERIENCE_ID,
+        "acknowledged_scope": "4f5b3b0931126a20f133d67c2b018a3b5f0e2d2d2c5b0f3c5b8d5f6f0a4b521d",
+    },
+)
+CHANGE["reinstate"] = Example(
+    summary="Bring a retired experience back, through both reviews",
+    value={
+        "command_id": COMMAND_ID,
+        "experience_id": EXPERIENCE_ID,
+        "kind": "reinstate",
+        "reason": "Version 8.1 leaves the register row out again.",
+        "draft": DRAFT,
+    },
+)
+DELEGATION = _example(
+    "A curator's holiday",
+    {
+        "id": DELEGATION_ID,
+        "delegate_id": "robin",
+        "domain_id": "data",
+        "role": "curator",
+        "reason": "On leave until the middle of the month.",
+        "expires_at": "2027-01-15T00:00:00Z",
     },
 )
 RETRIEVAL = _example(
@@ -196,6 +281,7 @@ GRANT = _example(
     },
 )
 REVOCATION = _example("A role", {"principal_id": "dana", "what": "role", "domain_id": "data", "role": "curator"})
+RECONCILE = _example("Look and repair", {"repair": True})
 ROLE = _example("A curator", {"principal_id": "dana", "domain_id": "data", "role": "curator"})
 PROFILE = _example(
     "A requesting role with its strategy",

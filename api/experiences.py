@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Response, status
+from fastapi import APIRouter, Body, Query, Response, status
 
 from api.authentication import Caller
-from api.bodies import IdInPath
+from api.bodies import HIGHEST_REVISION, IdInPath
 from api.checked_route import CheckedRoute
 from api.documentation import PROBLEMS
 from api.examples import PROPOSAL
 from api.services import Services
 from api.settlement import started
+from contracts.draft_difference import DraftDifference
 from contracts.experience import Proposal
 from contracts.lifecycle import Stage
 from contracts.views import CommandView, ExperienceView
@@ -48,3 +49,17 @@ async def propose(
 async def get_experience(services: Services, caller: Caller, experience_id: IdInPath) -> ExperienceView:
     """Return an experience with its revisions; saved and searchable are told apart (R23)."""
     return await services.experiences.view(caller.id, str(experience_id))
+
+
+@router.get("/experiences/{experience_id}/difference", summary="Compare two revisions")
+async def difference(
+    services: Services,
+    caller: Caller,
+    experience_id: IdInPath,
+    from_revision: Annotated[int, Query(alias="from", ge=1, le=HIGHEST_REVISION, description="The older revision.")],
+    to_revision: Annotated[int, Query(alias="to", ge=1, le=HIGHEST_REVISION, description="The newer revision.")],
+) -> DraftDifference:
+    """Return what differs between two revisions, field by field and word by word (R7)."""
+    return await services.experiences.difference(
+        caller.id, str(experience_id), from_revision=from_revision, to_revision=to_revision
+    )

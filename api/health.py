@@ -37,7 +37,17 @@ async def ready(services: Services, response: Response) -> Readiness:
     down = tuple(name for name, answering in zip(names, answers, strict=True) if not answering)
     if down:
         response.status_code = status.HTTP_503_SERVICE_UNAVAILABLE
-    return Readiness(ready=not down, down=down)
+    return Readiness(ready=not down, down=down, dead_letters=await _dead_letters(services))
+
+
+async def _dead_letters(services: Services) -> int:
+    """Return how many events were set aside; 0 when nobody can tell, which a check says by itself."""
+    try:
+        async with asyncio.timeout(CHECK_SECONDS):
+            return await services.dead_letters.count()
+    except Exception as error:
+        _log.warning("not_ready", part="dead_letters", error=type(error).__name__)
+        return 0
 
 
 async def _answers(name: str, check: Callable[[], Awaitable[None]]) -> bool:

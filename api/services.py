@@ -9,19 +9,30 @@ from typing import Annotated, cast
 
 from fastapi import Depends, Request
 
+from activities.case_text import CaseText
 from activities.delivery import LifecycleDelivery
 from activities.intake import Intake
+from activities.reconciling import Reconciler
 from activities.records.access import Access
 from activities.records.arrival_history import ArrivalHistoryTable
+from activities.records.as_of import AsOfReads
+from activities.records.audit import AuditTable
 from activities.records.case_links import CaseLinksTable
 from activities.records.cases import Cases
+from activities.records.dead_letters import DeadLetters
+from activities.records.delegations import DelegationsTable
+from activities.records.erasures import ErasureOrders
 from activities.records.experiences import Experiences
 from activities.records.figures import FiguresTable
 from activities.records.identities import Identities
 from activities.records.memory_use import MemoryUses
 from activities.records.projections import ProjectionsTable
+from activities.records.reconcile_reports import ReconcileReportsTable
+from activities.records.review_claims import ReviewClaims
+from activities.records.scope import ScopeTable
 from activities.reindexing import Reindexer
 from activities.related import RelatedWork
+from activities.review_sheet import ReviewDesk
 from workflows.gateway import TemporalGateway
 
 
@@ -34,15 +45,26 @@ class ApiServices:
     arrivals: Intake
     arrival_history: ArrivalHistoryTable
     cases: Cases
+    case_text: CaseText
     case_links: CaseLinksTable
     related: RelatedWork
     experiences: Experiences
+    delegations: DelegationsTable
+    scope: ScopeTable
+    review_desk: ReviewDesk
+    review_claims: ReviewClaims
     memory_uses: MemoryUses
     projections: ProjectionsTable
     delivery: LifecycleDelivery
     gateway: TemporalGateway
     figures: FiguresTable
     reindexer: Reindexer
+    reconciler: Reconciler
+    reconcile_reports: ReconcileReportsTable
+    dead_letters: DeadLetters
+    audit: AuditTable
+    erasures: ErasureOrders
+    as_of: AsOfReads
     readiness: Mapping[str, Callable[[], Awaitable[None]]]
     """A check by the name of what it looks at; it raises when that is down."""
     patience: timedelta = timedelta(seconds=6)

@@ -56,6 +56,16 @@ class CanonicalLookup:
 
 
 @dataclass(frozen=True, slots=True)
+class Earlier:
+    """A superseded experience, without its text: what the one that took over has to tell of it (R10)."""
+
+    ref: str
+    revision: int
+    """The one that was current when it was superseded."""
+    limits: Limits
+
+
+@dataclass(frozen=True, slots=True)
 class CandidateRecord:
     """A target as Postgres holds it now, with only what the caller may see."""
 
@@ -79,6 +89,8 @@ class CandidateRecord:
     """Approved text, for articles."""
     limits: Limits = field(default_factory=Limits)
     """For articles; experience carries its own in `draft`."""
+    supersedes: tuple[Earlier, ...] = ()
+    """For experience: what it took over from, also through others."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,12 @@
     │   ├── UnknownCase
     │   ├── UnknownContent
     │   ├── UnknownLink
+    │   ├── UnknownDelegation
     │   ├── UnknownExperience
+    │   ├── UnknownArticle
     │   ├── UnknownCommand
+    │   ├── UnknownEvent        no event of the outbox has this id
+    │   ├── UnknownErasure
     │   └── UnknownRetrieval
     ├── NotPermitted            the principal is known and may not do this
     │   ├── NotAuthenticated
@@ -28,11 +32,16 @@
     │   ├── StaleStage          the lifecycle moved on
     │   ├── StaleDigest         the text is not the one that was reviewed
     │   ├── StaleRevision       the expected revision is not the current one
+    │   ├── ScopeNotAcknowledged    the scope difference was not seen, or is another one by now
     │   ├── LifecycleClosed     rejected, retired and superseded take no more decisions
     │   ├── NotPublished        the change needs a published revision
     │   ├── CaseMerged          the case was merged into another, where its work goes on
     │   ├── AlreadyLinked       the two cases are linked in this way
     │   ├── LinkRemoved         somebody else has removed the link
+    │   ├── UnresolvedFindings  admission found something in the draft that nobody has resolved
+    │   ├── ReviewClaimed       another reviewer works on it for now
+    │   ├── NotDead             the event is not set aside, or may not be given up
+    │   ├── Undeliverable       the request could not be delivered and was given up by an operator
     │   └── IdempotencyConflict the same key was used before with other content
     ├── NotProof                a label or paper is used as more than it is
     │   ├── UnverifiedResult    a proposal needs a recorded result with its papers
@@ -132,6 +141,10 @@ class UnknownLink(NotFound):
     """No such link between cases in the caller's scope."""
 
 
+class UnknownDelegation(NotFound):
+    """No such delegation that the caller is a party of (R7)."""
+
+
 class UnknownContent(NotFound):
     """No text is kept under this id in the caller's scope."""
 
@@ -140,8 +153,20 @@ class UnknownExperience(NotFound):
     """No such experience in the caller's scope."""
 
 
+class UnknownArticle(NotFound):
+    """No such article, or none that the caller may see."""
+
+
 class UnknownCommand(NotFound):
     """No command has this id."""
+
+
+class UnknownEvent(NotFound):
+    """No event of the outbox has this id."""
+
+
+class UnknownErasure(NotFound):
+    """No erasure has this id."""
 
 
 class UnknownRetrieval(NotFound):
@@ -184,6 +209,10 @@ class StaleRevision(Conflict):
     """The expected revision is not the current one."""
 
 
+class ScopeNotAcknowledged(Conflict):
+    """The difference in scope was not acknowledged, or is another one by now (R10)."""
+
+
 class LifecycleClosed(Conflict):
     """The lifecycle has ended and takes no more decisions."""
 
@@ -202,6 +231,22 @@ class AlreadyLinked(Conflict):
 
 class LinkRemoved(Conflict):
     """The link was removed before, by another decision (R2)."""
+
+
+class UnresolvedFindings(Conflict):
+    """Admission found something in the draft that nobody has resolved yet (R6)."""
+
+
+class ReviewClaimed(Conflict):
+    """Another reviewer has claimed the review, for now."""
+
+
+class NotDead(Conflict):
+    """The event is not set aside, or is one that must be delivered in the end (R9)."""
+
+
+class Undeliverable(Conflict):
+    """The request could not be delivered and was given up by an operator; it had no effect (R23)."""
 
 
 class IdempotencyConflict(Conflict):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Self
 
 from pydantic import Field, model_validator
@@ -138,6 +139,28 @@ class Draft(Model):
         Fields at their default are left out, so that a field added later changes no stored digest.
         """
         return digest(self.model_dump(mode="json", exclude_defaults=True))
+
+    def without_units(self, declined: Iterable[str]) -> Draft:
+        """Return the draft without these units: the same text for everybody who declines the same ones (R7).
+
+        Raises:
+            InvalidField: A unit isn't in the draft, or none would be left.
+        """
+        named = set(declined)
+        ids = [unit.id for unit in self.units]
+        unknown = sorted(named - set(ids))
+        if unknown:
+            raise InvalidField(
+                f"The draft has no unit {', '.join(map(repr, unknown))}.",
+                field="declined_units",
+                accepted=", ".join(ids),
+            )
+        kept = tuple(unit for unit in self.units if unit.id not in named)
+        if not kept:
+            raise InvalidField(
+                "Every unit is declined.", field="declined_units", accepted="at most all but one, or return or reject"
+            )
+        return self.model_copy(update={"units": kept})
 
     def check_against(self, result: CaseResult) -> None:
         """Refuse a draft that claims more than its case result (R5).

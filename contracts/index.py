@@ -15,7 +15,7 @@ from contracts.labels import CandidateKind, Collection, Outcome, ProofLevel
 from contracts.model import Model
 from contracts.text import digest
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Raised by any change to vectors, payload fields or point ids; a part of the collection's name."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -53,6 +53,8 @@ class Payload(Model):
     products: tuple[str, ...] = ()
     systems: tuple[str, ...] = ()
     environments: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    """Keys of what the target is called (see `contracts.identifiers`)."""
     opened_at: int | None = None
     """When a case was opened (see `instant`); None for what is no case."""
     revision: int
@@ -100,6 +102,7 @@ class Filter:
     products: tuple[str, ...] = ()
     systems: tuple[str, ...] = ()
     environments: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
     not_targets: tuple[str, ...] = ()
     opened_before: datetime | None = None
     """Only cases that were opened before this moment."""
@@ -166,6 +169,7 @@ FILTERED_FIELDS: Mapping[str, str] = {
     "products": "keyword",
     "systems": "keyword",
     "environments": "keyword",
+    "names": "keyword",
     "opened_at": "integer",
     "revision": "integer",
 }

@@ -1,21 +1,28 @@
 """The lifecycle of an experience as a pure table: stage x event -> stage, or a named refusal.
 
     curator_review --accept--> owner_review --accept--> published --correct--> curator_review (next revision)
-          |                         |                       |
-          +--return--> returned <---+                       +--retire--> retired
-          |               |                                 +--supersede--> superseded
-          |               +--resubmit--> curator_review
-          +--reject--> rejected      (or back to published, when a correction is rejected)
+      |  |  ^                    |  |                       |
+      |  |  +--------revise------+  |                       +--retire--> retired --reinstate--> curator_review
+      |  +--return--> returned <----+                       +--supersede--> superseded
+      |                  |
+      |                  +--resubmit--> curator_review
+      +--reject--> where the draft rests: rejected; published, of a correction; retired, of a reinstatement
 
 A correction runs through both reviews while the published revision stays current, unless its requester
-suspended it. Retirement and supersession also end a running correction.
+suspended it. Retirement and supersession also end a running correction. A reinstatement runs through both
+reviews while nothing is current. `revise` is a reviewer's own draft: curator_review or owner_review leads to
+curator_review, so that two others review it.
+
+Beside these events a history holds what the record notes by itself (`Noted`): the proposal, passed deadlines, and
+`trim`, by which an acceptance leaves declined units out. A trim stays in its stage and comes right before its accept.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from enum import StrEnum
 
-from contracts.errors import InvalidField, LifecycleClosed, NotPublished, StaleStage
+from contracts.errors import InvalidField, LifecycleClosed, NotPublished, SamePerson, StaleStage
 
 
 class Stage(StrEnum):
@@ -40,12 +47,26 @@ class Event(StrEnum):
     CORRECT = "correct"
     RETIRE = "retire"
     SUPERSEDE = "supersede"
+    REVISE = "revise"
+    REINSTATE = "reinstate"
+
+
+class Noted(StrEnum):
+    """What a history holds beside the events of the table: the record notes it by itself."""
+
+    PROPOSE = "propose"
+    REMIND = "remind"
+    ESCALATE = "escalate"
+    TRIM = "trim"
+    """An acceptance left declined units out; the rest is a revision of its own."""
 
 
 REVIEWED = frozenset({Stage.CURATOR_REVIEW, Stage.OWNER_REVIEW})
 """Stages that wait for a reviewer."""
 CLOSED = frozenset({Stage.REJECTED, Stage.RETIRED, Stage.SUPERSEDED})
-"""Stages that nothing leaves."""
+"""Stages at which a lifecycle ends; only a reinstatement leaves one of them, `retired`."""
+RESTS = frozenset({Stage.REJECTED, Stage.PUBLISHED, Stage.RETIRED})
+"""Where an experience stands when its draft comes to nothing."""
 VERDICTS = frozenset({Event.ACCEPT, Event.RETURN, Event.REJECT})
 """Events that are a reviewer's decision; the others are commands."""
 
@@ -57,39 +78,68 @@ _TABLE: dict[tuple[Stage, Event], Stage] = {
     (Stage.OWNER_REVIEW, Event.RETURN): Stage.RETURNED,
     (Stage.OWNER_REVIEW, Event.REJECT): Stage.REJECTED,
     (Stage.RETURNED, Event.RESUBMIT): Stage.CURATOR_REVIEW,
+    (Stage.CURATOR_REVIEW, Event.REVISE): Stage.CURATOR_REVIEW,
+    (Stage.OWNER_REVIEW, Event.REVISE): Stage.CURATOR_REVIEW,
     (Stage.PUBLISHED, Event.CORRECT): Stage.CURATOR_REVIEW,
+    (Stage.RETIRED, Event.REINSTATE): Stage.CURATOR_REVIEW,
+}
+_WAYS_ON = {
+    Stage.REJECTED: "a new proposal",
+    Stage.RETIRED: Event.REINSTATE.value,
+    Stage.SUPERSEDED: "a correction or retirement of the experience that took over",
 }
 _ENDINGS = {Event.RETIRE: Stage.RETIRED, Event.SUPERSEDE: Stage.SUPERSEDED}
 
 
-def transition(stage: Stage, event: Event, *, has_current: bool) -> Stage:
+def transition(stage: Stage, event: Event, *, rests_at: Stage) -> Stage:
     """Return the stage that `event` leads to.
 
     Args:
         stage: Where the lifecycle stands.
         event: What was decided or asked for.
-        has_current: Whether a published revision exists (a correction may be under review beside it).
+        rests_at: Where the experience stands when its draft comes to nothing, one of `RESTS`: `published` beside a
+            current revision, `retired` after a retirement, `rejected` when nothing was published before.
 
     Raises:
         LifecycleClosed: The lifecycle has ended.
         NotPublished: The change needs a published revision.
         StaleStage: The event has no meaning in this stage.
     """
-    if stage in CLOSED:
-        raise LifecycleClosed(f"The experience is {stage}.", field="stage", accepted="nothing any more")
-    if event in _ENDINGS:
-        if not has_current:
+    if stage in CLOSED and (stage, event) not in _TABLE:
+        raise LifecycleClosed(f"The experience is {stage}.", field="stage", accepted=_WAYS_ON[stage])
+    if rests_at is not Stage.PUBLISHED:
+        if event in _ENDINGS:
             raise NotPublished(f"Nothing is published that {event} could end.", field="event")
+        if event is Event.CORRECT:
+            raise NotPublished("Nothing is published that could be corrected.", field="event")
+    if event in _ENDINGS:
         return _ENDINGS[event]
-    if event is Event.CORRECT and not has_current:
-        raise NotPublished("Nothing is published that could be corrected.", field="event")
     to = _TABLE.get((stage, event))
     if to is None:
         accepted = ", ".join(sorted(known for at, known in _TABLE if at is stage))
         raise StaleStage(f"{event} is not a step from {stage}.", field="stage", accepted=accepted)
-    if to is Stage.REJECTED and has_current:
-        return Stage.PUBLISHED  # only the correction is rejected
-    return to
+    return rests_at if to is Stage.REJECTED else to
+
+
+def check_apart(
+    reviewer: str, on_behalf_of: str | None, *, authors: Collection[str], reviewers: Collection[str]
+) -> None:
+    """Refuse a reviewer who had a part in the draft; whom a reviewer stands in for counts as much (R7).
+
+    Args:
+        reviewer: Who decides.
+        on_behalf_of: Whose delegated role that is; None when it is the reviewer's own.
+        authors: Who proposed the experience, or wrote a draft that this one goes back to.
+        reviewers: Who decided on this text before, with those whom they stood in for.
+
+    Raises:
+        SamePerson: One of the two wrote it or has reviewed it.
+    """
+    deciding = {reviewer} if on_behalf_of is None else {reviewer, on_behalf_of}
+    if deciding & set(authors):
+        raise SamePerson("Who proposed or wrote a draft can't review it, nor be stood in for.", field="reviewer")
+    if deciding & set(reviewers):
+        raise SamePerson("Curator and owner must be two people.", field="reviewer")
 
 
 def reviewer_role(stage: Stage) -> str:

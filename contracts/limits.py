@@ -22,6 +22,16 @@ LABELS_PER_FIELD = 30
 """Symptom tags, concepts, products and the like."""
 SPANS_PER_UNIT = 20
 
+ARTICLE_BODY = 60_000
+"""Characters of an article's text."""
+ARTICLE_SECTION = 1_200
+"""Characters of a part of an article that is found by itself."""
+ARTICLE_SOURCES = 30
+ARTICLE_REFERENCES = 30
+
+SANITISED_PAPERS = 50
+"""Newest papers of a case that are masked with it in one answer."""
+
 RESULTS = 50
 """Candidates of one answer at most."""
 RESULTS_DEFAULT = 10
@@ -34,6 +44,9 @@ COMMENTS = 100
 DISMISSALS = 200
 """Findings that one decision dismisses."""
 
+REVIEW_CLAIM = timedelta(hours=2)
+"""How long a claimed review is one person's to work on; claiming again renews it."""
+
 SEEN_COMMANDS = 100
 """Command ids that a lifecycle carries over continue-as-new."""
 
@@ -41,6 +54,14 @@ REVIEW_DEADLINE = timedelta(days=5)
 """From entering a review stage to the reminder (R7)."""
 ESCALATION_AFTER = timedelta(days=3)
 """From the reminder to the escalation (R7)."""
+
+DELEGATION = timedelta(days=90)
+"""The longest time that a review role is lent for (R7)."""
+
+ERASURE_VALUES = 20
+"""Values that name one subject (R11)."""
+ERASURE_FIELDS = 500
+"""Fields that an erasure may change without saying how many were expected."""
 
 OUTBOX_BATCH = 64
 PROJECTION_BATCH = 16

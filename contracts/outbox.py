@@ -23,6 +23,7 @@ class EventKind(StrEnum):
     DECIDE = "decide"
     SIGNAL = "signal"
     PROJECT = "project"
+    ERASE = "erase"
 
 
 class OutboxEvent(Model):

@@ -9,6 +9,7 @@ from typing import Protocol
 from contracts.candidates import CanonicalLookup, Found, Resolution, RetrievalTask
 from contracts.index import DenseQuery, Filter, Hit, IndexChange, LexicalQuery, Scope, Stored
 from contracts.labels import Collection
+from contracts.masking import CaseTexts, Value
 from contracts.outbox import OutboxEvent, Topic, Watermark
 from contracts.personal_data import PersonalData
 from contracts.projection import ProjectionSource
@@ -90,12 +91,39 @@ class SearchIndex(Protocol):
         """Remove a collection's content and create it empty."""
         ...
 
+    async def compact(self, collection: Collection) -> None:
+        """Return when nothing that was removed or overwritten is left in the index's files (R11).
+
+        Searches go on, or are told that the index is away for a moment.
+        """
+        ...
+
 
 class PersonalDataFinder(Protocol):
     """Finds personal data in a text (R6). Calls block for some milliseconds: run them in a thread."""
 
     def find(self, text: str) -> tuple[PersonalData, ...]:
         """Return every place in order; places don't overlap."""
+        ...
+
+
+class CaseTextRecords(Protocol):
+    """A case's texts and the placeholder numbers of its personal data, read as the caller (R4, R6)."""
+
+    async def texts(self, principal_id: str, case_id: str) -> CaseTexts:
+        """Return title, written text and newest papers as they are kept.
+
+        Raises:
+            UnknownCase: There is none in the caller's scope.
+        """
+        ...
+
+    async def numbers(self, principal_id: str, case_id: str, values: Sequence[Value]) -> list[int]:
+        """Return the number of each value: the same one always, whoever asks and at once.
+
+        Raises:
+            UnknownCase: There is none in the caller's scope.
+        """
         ...
 
 
@@ -119,7 +147,8 @@ class LifecycleRecords(Protocol):
             The new snapshot, and whether the decision had been recorded before.
 
         Raises:
-            StaleStage, StaleDigest, SamePerson, NotReviewer, LifecycleClosed: Nothing was written.
+            StaleStage, StaleDigest, SamePerson, NotReviewer, LifecycleClosed, ReviewClaimed, UnresolvedFindings,
+            ScopeNotAcknowledged, InvalidField: Nothing was written.
         """
         ...
 
@@ -196,6 +225,14 @@ class LifecycleGateway(Protocol):
         Raises:
             CaseloreError: The lifecycle's refusal, under its own type.
             DeliveryPending: No worker answered in time.
+        """
+        ...
+
+    async def erase(self, erasure_id: str, *, tenant_id: str) -> str:
+        """Start an erasure unless it runs; return what happened (R11).
+
+        Raises:
+            DeliveryPending: Temporal can't be reached.
         """
         ...
 

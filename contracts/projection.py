@@ -9,8 +9,10 @@ import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from contracts.articles import ArticleDraft, sections
 from contracts.cases import Case
 from contracts.experience import Draft, KnowledgeUnit
+from contracts.identifiers import keys_of
 from contracts.index import SCHEMA_VERSION, Payload, instant
 from contracts.labels import CandidateKind, Collection, Outcome
 from contracts.text import digest
@@ -57,9 +59,9 @@ class ProjectionSource:
     content_hash: str
 
 
-def point_id(collection: Collection, key: str, revision: int) -> str:
+def point_id(collection: Collection, key: str, revision: int, section: int = 0) -> str:
     """Return the point's UUID; it derives from the parts' lengths and text, so parts can't run together."""
-    parts = (str(SCHEMA_VERSION), collection, key, str(revision))
+    parts = (str(SCHEMA_VERSION), collection, key, str(revision), *([str(section)] if section else []))
     return str(uuid.uuid5(_POINTS, "".join(f"{len(part)}:{part}" for part in parts)))
 
 
@@ -93,6 +95,7 @@ def experience_source(
         products=_distinct((*draft.limits.products, *filter(None, [synopsis.product]))),
         systems=_distinct((*draft.limits.systems, *filter(None, [synopsis.system]))),
         environments=draft.limits.environments,
+        names=keys_of([draft.title]),
         revision=revision,
         content_hash=content_hash,
         model="",
@@ -130,6 +133,7 @@ def case_source(case: Case) -> ProjectionSource:
         products=tuple(filter(None, [facts.product])),
         systems=tuple(filter(None, [facts.system])),
         environments=tuple(filter(None, [facts.environment])),
+        names=keys_of([case.title, case.origin.external_id, *facts.object_refs]),
         opened_at=instant(case.opened_at),
         revision=case.revision,
         content_hash=content_hash,
@@ -148,32 +152,46 @@ def whole_text(title: str, body: str) -> str:
 
 
 def article_source(
-    article_id: str, domain_id: str, revision: int, content_hash: str, text: tuple[str, str] | None
+    article_id: str, domain_id: str, revision: int, content_hash: str, article: ArticleDraft | None
 ) -> ProjectionSource:
-    """Return the entry of a domain article, in its owner's `detail` (spec section 4).
+    """Return the entries of a domain article, in its owner's `detail`: one for each of its sections (spec section 4).
 
     Args:
         article_id: The article.
         domain_id: Its owner.
         revision: The current revision, or the newest one when nothing is current.
         content_hash: Digest of that revision.
-        text: Its title and body; None when nothing is current.
+        article: Its approved text; None when nothing is current.
     """
     key = f"article/{article_id}"
-    if text is None:
-        return ProjectionSource(key, (Collection.DETAIL,), (), revision, content_hash)
-    title, body = text
+    if article is None:
+        return ProjectionSource(key, COLLECTIONS[CandidateKind.ARTICLE], (), revision, content_hash)
     payload = Payload(
         target=key,
         kind=CandidateKind.ARTICLE,
         tenant="",
         domain=domain_id,
+        concepts=_distinct(article.concepts),
+        products=_distinct(article.limits.products),
+        systems=_distinct(article.limits.systems),
+        environments=article.limits.environments,
+        names=keys_of([article.title]),
         revision=revision,
         content_hash=content_hash,
         model="",
     )
-    entry = Entry(Collection.DETAIL, point_id(Collection.DETAIL, key, revision), payload, title, body)
-    return ProjectionSource(key, (Collection.DETAIL,), (entry,), revision, content_hash)
+    entries = tuple(
+        Entry(
+            Collection.DETAIL,
+            point_id(Collection.DETAIL, key, revision, number),
+            payload,
+            article.title,
+            _joined(section, " ".join(article.concepts) if number == 0 else ""),
+            whole_text(article.title, section),
+        )
+        for number, section in enumerate(sections(article.body))
+    )
+    return ProjectionSource(key, COLLECTIONS[CandidateKind.ARTICLE], entries, revision, content_hash)
 
 
 def outcome_label(outcome: Outcome) -> str:

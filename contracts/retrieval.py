@@ -78,6 +78,13 @@ class Match(Model):
     fields: tuple[str, ...] = ()
 
 
+class Superseded(Model):
+    """What a candidate took over from; its text is shown to nobody any more (R10)."""
+
+    ref: str
+    revision: int
+
+
 class Candidate(Model):
     """One cited candidate to weigh; never a remedy that was chosen (R15, R20)."""
 
@@ -102,6 +109,7 @@ class Candidate(Model):
     reason: tuple[Match, ...]
     limits: Limits = Limits()
     validity: Validity
+    supersedes: tuple[Superseded, ...] = ()
 
 
 class RouteState(StrEnum):

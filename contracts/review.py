@@ -12,6 +12,7 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from contracts import limits
+from contracts.articles import AnyDraft, ArticleDraft
 from contracts.errors import InvalidField
 from contracts.experience import Draft
 from contracts.lifecycle import VERDICTS, Event, Stage
@@ -63,6 +64,10 @@ class ReviewDecision(Model):
             raise InvalidField(
                 "A return or rejection needs a comment.", field="comment", accepted="what is wrong, in words"
             )
+        if self.verdict is not Event.ACCEPT and self.declined_units:
+            raise InvalidField(
+                "Units are declined with an acceptance of the rest.", field="declined_units", accepted="verdict accept"
+            )
         return self
 
 
@@ -73,6 +78,13 @@ class ChangeKind(StrEnum):
     CORRECT = "correct"
     RETIRE = "retire"
     SUPERSEDE = "supersede"
+    REVISE = "revise"
+    """A reviewer's own draft in place of the one under review."""
+    REINSTATE = "reinstate"
+
+
+WITH_DRAFT = frozenset({ChangeKind.RESUBMIT, ChangeKind.CORRECT, ChangeKind.REVISE, ChangeKind.REINSTATE})
+"""Changes that bring a new text."""
 
 
 class ChangeCommand(Model):
@@ -83,17 +95,28 @@ class ChangeCommand(Model):
     kind: ChangeKind
     reason: Paragraph
     draft: Draft | None = None
-    """The new text, for resubmit and correct."""
+    """The new text of an experience, whole: for resubmit, correct, revise and reinstate."""
+    article: ArticleDraft | None = None
+    """The new text of an article, whole, in the place of `draft`."""
+    digest: OptionalLine = ""
+    """Revise: of the draft that was edited; refused when another draft has taken its place (R24)."""
     suspend: bool = False
     """Correct: hide the current revision at once."""
     superseded_by: Id | None = None
-    """Supersede: the experience that takes over."""
+    """Supersede: the experience that takes over; for an article, the article."""
+    acknowledged_scope: OptionalLine = ""
+    """Supersede: digest of the scope difference that was shown (R10)."""
 
     @model_validator(mode="after")
     def _kind_has_its_fields(self) -> Self:
-        needs_draft = self.kind in (ChangeKind.RESUBMIT, ChangeKind.CORRECT)
-        if needs_draft and self.draft is None:
+        if self.kind in WITH_DRAFT and self.text is None:
             raise InvalidField(f"A {self.kind} needs a draft.", field="draft", accepted="the whole new text")
+        if self.draft is not None and self.article is not None:
+            raise InvalidField("A change brings one text.", field="article", accepted="a draft or an article")
+        if self.kind is ChangeKind.REVISE and not self.digest.strip():
+            raise InvalidField(
+                "An edit names the draft that it was made from.", field="digest", accepted="the digest of that draft"
+            )
         if self.kind is ChangeKind.SUPERSEDE and self.superseded_by is None:
             raise InvalidField(
                 "A supersession names what takes over.", field="superseded_by", accepted="an experience id"
@@ -103,6 +126,11 @@ class ChangeCommand(Model):
                 "An experience can't supersede itself.", field="superseded_by", accepted="another experience id"
             )
         return self
+
+    @property
+    def text(self) -> AnyDraft | None:
+        """The new text, of either kind."""
+        return self.draft if self.article is None else self.article
 
 
 class Snapshot(Model):
@@ -117,6 +145,10 @@ class Snapshot(Model):
     digest: str
     """Of the newest draft."""
     current_revision: int | None = None
+    suspended: bool = False
+    """The current revision is hidden while its correction is reviewed."""
+    rests_at: Stage | None = None
+    """Where it stands when the draft comes to nothing; None in histories from before this was told."""
     due_at: datetime | None = None
     """When a reminder is due; None in stages that wait for nobody."""
     reminded: bool = False

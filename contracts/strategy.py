@@ -23,8 +23,26 @@ class Route(StrEnum):
     LEXICAL = "lexical"
     DENSE_TITLE = "dense_title"
     DENSE_BODY = "dense_body"
+    IDENTIFIER_HOP = "identifier_hop"
+    """Records that the first hits name, and what shares their names; a step asks for it by `hop`."""
     CANONICAL = "canonical"
     """Postgres full text: the scoped lookup for what an index lacks (R16)."""
+
+
+class Hop(Model):
+    """How far a step follows the names in its first hits."""
+
+    first: int = Field(default=3, ge=1, le=10)
+    """Hits whose text is read."""
+    named: int = Field(default=3, ge=1, le=20)
+    """Records that they name, at most."""
+    weight: float = Field(default=1.5, gt=0, le=10, allow_inf_nan=False)
+    """What a place among the named counts for, beside the step's own weight."""
+    follow: int = Field(default=2, ge=0, le=5)
+    """Hits whose names are looked for together with the objective."""
+    follow_depth: int = Field(default=20, ge=1, le=100)
+    follow_weight: float = Field(default=0.3, gt=0, le=10, allow_inf_nan=False)
+    """What a place in each of these rankings counts for."""
 
 
 class SourceStep(Model):
@@ -43,6 +61,8 @@ class SourceStep(Model):
     """Hits collected per route before fusion."""
     weight: float = Field(default=1.0, gt=0, le=10, allow_inf_nan=False)
     """What a place in this step's rankings counts for in the fusion."""
+    hop: Hop | None = None
+    """Follow the names in the first hits of the step's source; None doesn't."""
 
 
 class Strategy(Model):

@@ -101,6 +101,8 @@ OptionalParagraph = Annotated[
 ]
 Body = Annotated[str, BeforeValidator(_TextRule(limits.BODY, True)), Field(max_length=limits.BODY)]
 """An arrival's body or a paper's text."""
+ArticleBody = Annotated[str, BeforeValidator(_TextRule(limits.ARTICLE_BODY)), Field(max_length=limits.ARTICLE_BODY)]
+"""An article's text."""
 DeliveredBody = Annotated[
     str, BeforeValidator(_TextRule(limits.DELIVERED_BODY, True)), Field(max_length=limits.DELIVERED_BODY)
 ]

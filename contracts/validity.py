@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
-from contracts.experience import KnowledgeUnit, Limits
+from contracts.experience import Draft, KnowledgeUnit, Limits
 from contracts.labels import ProofLevel, UnitKind
 from contracts.retrieval import RetrievalRequest, Validity, ValidityState
 
@@ -77,19 +77,26 @@ def judge(
 
 def judge_limits(limits: Limits, request: RetrievalRequest) -> Validity:
     """Return whether the facts that the request states lie inside `limits`."""
-    outside = ValidityState.OUT_OF_RANGE
-    return combine(
-        _among("product", request.product, limits.products, otherwise=outside),
-        _among("system", request.system, limits.systems, otherwise=outside),
-        _among("environment", request.environment, limits.environments, otherwise=ValidityState.REVALIDATE),
-        _version(request.version, limits),
-        _among(
-            "schema version",
-            request.schema_version,
-            tuple(filter(None, [limits.schema_version.strip()])),
-            otherwise=ValidityState.REVALIDATE,
-        ),
-    )
+    return combine(*(validity for _, _, validity in _facts(limits, request)))
+
+
+def stated_outside(limits: Limits, request: RetrievalRequest) -> tuple[str, ...]:
+    """Return the stated facts that don't lie inside `limits`, in words; what isn't stated is none of them."""
+    judged = ((f"{fact} {stated.strip()}", validity) for fact, stated, validity in _facts(limits, request) if stated)
+    return tuple(fact for fact, validity in judged if validity.state is not ValidityState.OK)
+
+
+def lost_cover(draft: Draft, earlier: Limits, request: RetrievalRequest) -> tuple[str, ...]:
+    """Return the stated facts that `earlier` took in and the draft that replaced it doesn't, in words (R10).
+
+    Empty when the draft covers the request, or when the earlier one didn't either. A draft covers no more than its
+    units do: it leaves out what each of them leaves out.
+    """
+    outside = stated_outside(draft.limits, request)
+    if not outside:
+        of_units = [stated_outside(unit.limits, request) for unit in draft.units]
+        outside = of_units[0] if all(of_units) else ()
+    return () if stated_outside(earlier, request) else outside
 
 
 def judge_units(units: Sequence[KnowledgeUnit], request: RetrievalRequest) -> Validity:
@@ -120,6 +127,21 @@ def combine(*judgements: Validity) -> Validity:
 
 def _revalidate(*reasons: str) -> Validity:
     return Validity(state=ValidityState.REVALIDATE, reasons=reasons)
+
+
+def _facts(limits: Limits, request: RetrievalRequest) -> Iterator[tuple[str, str, Validity]]:
+    """Yield each fact by name, as the request states it, and how it lies to `limits`."""
+    outside, doubtful = ValidityState.OUT_OF_RANGE, ValidityState.REVALIDATE
+    schemas = tuple(filter(None, [limits.schema_version.strip()]))
+    for fact, stated, allowed, otherwise in (
+        ("product", request.product, limits.products, outside),
+        ("system", request.system, limits.systems, outside),
+        ("environment", request.environment, limits.environments, doubtful),
+    ):
+        yield fact, stated, _among(fact, stated, allowed, otherwise=otherwise)
+    yield "version", request.version, _version(request.version, limits)
+    fact, stated = "schema version", request.schema_version
+    yield fact, stated, _among(fact, stated, schemas, otherwise=doubtful)
 
 
 def _among(fact: str, stated: str, allowed: tuple[str, ...], *, otherwise: ValidityState) -> Validity:

@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 from datetime import datetime
+from enum import StrEnum
 
+from pydantic import Field
+
+from contracts.admission import Severity
 from contracts.experience import Draft
-from contracts.labels import Outcome
+from contracts.labels import CandidateKind, Outcome
 from contracts.lifecycle import Stage
 from contracts.model import Model
+from contracts.review_sheet import AdmissionView, HistoryEntry
+
+
+class ClaimedBy(StrEnum):
+    """Which reviews to list, by who works on them."""
+
+    ME = "me"
+    NOBODY = "nobody"
+    OTHERS = "others"
 
 
 class ReviewTask(Model):
@@ -15,16 +28,36 @@ class ReviewTask(Model):
 
     experience_id: str
     tenant_id: str
+    """"" for an article: it is of its domain and of no tenant."""
     domain_id: str
     stage: Stage
     revision: int
     digest: str
     """To send with the decision: it binds the decision to this text."""
     title: str
-    outcome: Outcome
+    outcome: Outcome | None
+    """None: an article claims none."""
     due_at: datetime | None
+    """When the next reminder or escalation is due; None once it is escalated."""
     reminded: bool
+    """Its deadline has passed."""
     escalated: bool
+    """Nobody answered the reminder in time either."""
+    findings: dict[Severity, int] = Field(default_factory=dict)
+    """Open findings of its admission."""
+    claimed_by: str | None = None
+    claimed_until: datetime | None = None
+    on_behalf_of: str | None = None
+    """Who delegated it to the caller."""
+    kind: CandidateKind = CandidateKind.EXPERIENCE
+    """`experience` or `article`: the draft that a change would bring."""
+    cursor: str = ""
+    """To send as `after` for the tasks that come after this one."""
+
+    @property
+    def is_overdue(self) -> bool:
+        """Whether its deadline has passed."""
+        return self.reminded or self.escalated
 
 
 class RevisionView(Model):
@@ -52,10 +85,17 @@ class ExperienceView(Model):
     current_revision: int | None
     suspended: bool
     superseded_by: str | None
+    """What took over; hidden from retrieval since then (R10)."""
     due_at: datetime | None
     searchable: bool
     """The current revision is in the index."""
     revisions: tuple[RevisionView, ...]
+    supersedes: tuple[str, ...] = ()
+    """What it took over from, as far as the caller may see."""
+    history: tuple[HistoryEntry, ...] = ()
+    """What happened and what was said: a returned draft's comments tell its author what to change, and where."""
+    admission: AdmissionView | None = None
+    """What was found in the newest draft."""
 
 
 class CommandView(Model):

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from activities.personal_data.finder import RuleFinder
 from api.client import CaseloreClient
 from contracts.identity import Domain, Grant, Principal, Profile, RoleInDomain, Tenant
 from contracts.labels import DomainRole, PrincipalKind
+from contracts.ports import PersonalDataFinder
 
 PROPOSER = Principal(id="stand-in-proposer", kind=PrincipalKind.AGENT, name="Stand-in proposer")
 CURATOR = Principal(id="stand-in-curator", kind=PrincipalKind.PERSON, name="Stand-in curator")
@@ -35,6 +37,8 @@ class Cast:
     proposer: CaseloreClient
     curator: CaseloreClient
     owner: CaseloreClient
+    finder: PersonalDataFinder = field(default_factory=RuleFinder)
+    """Finds what the proposer masks in what it imports (R6)."""
 
 
 async def engage(
@@ -71,7 +75,8 @@ async def engage(
         for domain in domains:
             for principal, role in ((CURATOR, DomainRole.CURATOR), (OWNER, DomainRole.OWNER)):
                 await admin.put_role(RoleInDomain(principal_id=principal.id, domain_id=domain.id, role=role))
-    return Cast(*clients)
+    proposer, curator, owner = clients
+    return Cast(proposer, curator, owner)
 
 
 async def engage_agent(

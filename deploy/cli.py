@@ -13,10 +13,16 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from contracts.erasure import ErasureTarget
 from contracts.errors import CaseloreError
 from deploy import logs
+from deploy.commands.audit import show_audit, verify_audit
+from deploy.commands.deadletters import give_up_dead_letter, list_dead_letters, retry_dead_letters
 from deploy.commands.demo import demo as run_demo
+from deploy.commands.erase import erase as run_erase
+from deploy.commands.erase import subject_values
 from deploy.commands.imports import import_file
+from deploy.commands.reconcile import reconcile as run_reconcile
 from deploy.commands.reindex import reindex as run_reindex
 from deploy.commands.replay import replay_file
 from deploy.commands.up import up as run_up
@@ -27,6 +33,10 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+audit_app = typer.Typer(help="Who decided what, hash-chained.", no_args_is_help=True)
+app.add_typer(audit_app, name="audit")
+letters_app = typer.Typer(help="Events that could not be delivered.", no_args_is_help=True)
+app.add_typer(letters_app, name="deadletters")
 _errors = Console(stderr=True)
 
 _INTERRUPTED = 130
@@ -76,6 +86,90 @@ def replay(
 def reindex() -> None:
     """Drop the search index and build it anew from the record."""
     _run(run_reindex(load_settings()))
+
+
+@app.command()
+def erase(
+    tenant: Annotated[str, typer.Option(help="Whose data it is in.")],
+    reason: Annotated[str, typer.Option(help="Why; it stays in the receipt.")],
+    case: Annotated[str | None, typer.Option(help="The case, by its id.")] = None,
+    subject: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file with what names the subject, one value a line; - reads standard input.", exists=False
+        ),
+    ] = None,
+    keep_published: Annotated[
+        bool, typer.Option("--keep-published", help="Of a case: leave its published experience.")
+    ] = False,
+    preview: Annotated[bool, typer.Option("--preview", help="Count what would be found, and change nothing.")] = False,
+    at_most: Annotated[int | None, typer.Option(min=0, help="Fields that may change, as a preview counted.")] = None,
+    erasure_id: Annotated[str | None, typer.Option("--id", help="The order's id, to ask for it again.")] = None,
+    json: JsonOption = None,
+) -> None:
+    """Erase a case or a subject from every store, and print the receipt; exit 1 when something is left."""
+    target = ErasureTarget(
+        tenant_id=tenant, case_id=case, subject=subject_values(subject), keep_published=keep_published
+    )
+    settings = load_settings()
+    _run(
+        run_erase(settings, target, reason, erasure_id=erasure_id, at_most=at_most, is_preview=preview, json_file=json)
+    )
+
+
+@app.command()
+def reconcile(
+    repair: Annotated[bool, typer.Option("--repair", help="Ask for a fresh projection of what drifts.")] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Wait for the repair, and compare again.")] = False,
+    json: JsonOption = None,
+) -> None:
+    """Compare record and indexes key by key; exit 1 when something drifts."""
+    _run(run_reconcile(load_settings(), repair=repair, wait=wait, json_file=json))
+
+
+@audit_app.command()
+def verify(
+    expect_head: Annotated[
+        str | None, typer.Option("--expect-head", help="A hash that was kept: shows a chain that was cut.")
+    ] = None,
+    json: JsonOption = None,
+) -> None:
+    """Verify the chain and the record against it; exit 1 with the first row that is broken."""
+    _run(verify_audit(load_settings(), expected=expect_head, json_file=json))
+
+
+@audit_app.command()
+def show(
+    subject: Annotated[str | None, typer.Option(help="What it was done to: experience/<id>, case/<id>.")] = None,
+    actor: Annotated[str | None, typer.Option(help="Who did it.")] = None,
+    after: Annotated[int, typer.Option(min=0, help="Only rows after this one.")] = 0,
+    limit: Annotated[int, typer.Option(min=1, max=1000)] = 100,
+) -> None:
+    """Show what was done, and by whom."""
+    _run(show_audit(load_settings(), subject=subject, actor=actor, after=after, limit=limit))
+
+
+@letters_app.command("list")
+def list_letters() -> None:
+    """Show what was set aside."""
+    _run(list_dead_letters(load_settings()))
+
+
+@letters_app.command()
+def retry(
+    event_id: Annotated[str | None, typer.Argument(help="The event, from the list.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Everything that was set aside.")] = False,
+) -> None:
+    """Give an event, or all, back for delivery."""
+    if (event_id is None) != every:
+        raise typer.BadParameter("name one event, or give --all")
+    _run(retry_dead_letters(load_settings(), event_id))
+
+
+@letters_app.command("give-up")
+def give_up(event_id: Annotated[str, typer.Argument(help="The event, from the list.")]) -> None:
+    """Take a decision or command that can't be delivered out of the way; it is refused."""
+    _run(give_up_dead_letter(load_settings(), event_id))
 
 
 def _run(command: Coroutine[Any, Any, None]) -> None:

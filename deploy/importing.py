@@ -16,11 +16,13 @@ from typing import TypeVar
 
 from contracts.casefile import CaseRecord, DomainRecord, QuestionRecord, TenantRecord, parse_line
 from contracts.cases import Delivery, Origin, Paper, Receipt
+from contracts.errors import UnresolvedFindings
 from contracts.experience import Proposal
 from contracts.labels import CaseState
 from contracts.lifecycle import Event, Stage
 from contracts.review import ReviewDecision
 from deploy.cast import Cast
+from deploy.masked_drafts import masked_draft, personal_data_in, placeholders_of
 
 _IDS = uuid.UUID("f2b7a4be-8f6c-5b0e-9d55-2d4f2d9a7c10")
 _T = TypeVar("_T")
@@ -50,6 +52,10 @@ class ImportReport:
     rejected: int = 0
     queued: int = 0
     """Proposed and left to real reviewers."""
+    masked: int = 0
+    """Places of drafts where personal data gave way to a placeholder before they were proposed (R6)."""
+    unresolved: int = 0
+    """Rejected since admission found something else in the draft: the stand-ins dismiss nothing."""
 
 
 def read_case_file(path: Path) -> CaseFile:
@@ -97,14 +103,14 @@ async def import_cases(
         report.results += 1
         if record.experience is None:
             return
-        proposal = proposal_of(record)
+        proposal = await _masked(cast, record, receipt.case_id, report)
         await cast.proposer.propose(proposal)
         report.proposed += 1
         step("proposed")
         if not is_reviewed:
             report.queued += 1
             return
-        accepted = await _review(cast, proposal, record.experience.reject)
+        accepted = await _review(cast, proposal, record.experience.reject, report)
         report.published += accepted
         report.rejected += not accepted
         step("published" if accepted else "rejected")
@@ -148,8 +154,33 @@ async def _record_result(cast: Cast, record: CaseRecord, case_id: str) -> None:
     await cast.proposer.record_result(result, papers, complete_at=record.occurred_at)
 
 
-async def _review(cast: Cast, proposal: Proposal, reject: str) -> bool:
+async def _masked(cast: Cast, record: CaseRecord, case_id: str, report: ImportReport) -> Proposal:
+    """Return the proposal of a case with its personal data masked, as the case's own texts are (R6)."""
+    proposal = proposal_of(record)
+    of_case = [record.subject, record.body, *(paper.text for paper in record.papers)]
+    places = await asyncio.to_thread(personal_data_in, proposal.draft, of_case, cast.finder)
+    if not places:
+        return proposal
+    report.masked += sum(map(len, places.values()))
+    ids = _paper_ids(record)
+    known = placeholders_of(
+        await cast.proposer.sanitised(case_id),
+        await cast.proposer.get_case(case_id),
+        {ids[paper.id]: (paper.title, paper.text) for paper in record.papers},
+    )
+    return proposal.model_copy(update={"draft": masked_draft(proposal.draft, places, known)})
+
+
+async def _review(cast: Cast, proposal: Proposal, reject: str, report: ImportReport) -> bool:
     """Let curator and owner decide; return whether it was published."""
+    try:
+        return await _decided(cast, proposal, reject)
+    except UnresolvedFindings:
+        report.unresolved += 1
+        return await _decided(cast, proposal, "Admission found what nobody here can resolve.", again=" unresolved")
+
+
+async def _decided(cast: Cast, proposal: Proposal, reject: str, *, again: str = "") -> bool:
     digest = proposal.draft.digest()
     verdict = Event.REJECT if reject else Event.ACCEPT
     reviews = [(cast.curator, Stage.CURATOR_REVIEW, verdict)]
@@ -158,7 +189,7 @@ async def _review(cast: Cast, proposal: Proposal, reject: str) -> bool:
     for client, stage, decided in reviews:
         await client.decide(
             ReviewDecision(
-                decision_id=str(uuid.uuid5(_IDS, f"{proposal.experience_id} {stage} {digest}")),
+                decision_id=str(uuid.uuid5(_IDS, f"{proposal.experience_id} {stage} {digest}{again}")),
                 experience_id=proposal.experience_id,
                 stage=stage,
                 digest=digest,

@@ -101,6 +101,8 @@ class Settings(BaseSettings):
     embedding_threads: Annotated[int, Field(ge=1, le=256)] | None = 1
     """More threads cost more processor time for one text than they save, where the machine has other work."""
 
+    reconcile_every: Wait = timedelta(hours=1)
+    """From one comparison of record and indexes to the next."""
     review_deadline: Wait = limits.REVIEW_DEADLINE
     escalation_after: Wait = limits.ESCALATION_AFTER
 

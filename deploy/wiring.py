@@ -10,38 +10,56 @@ from qdrant_client import AsyncQdrantClient
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
+from activities.case_text import CaseText
 from activities.delivery import LifecycleDelivery
 from activities.embedding.fastembed_model import FastEmbedEmbedder
+from activities.erasure import ErasureActivities
 from activities.index.edge import EdgeIndex
 from activities.index.server import ServerIndex
 from activities.intake import Intake
 from activities.lifecycle import LifecycleActivities
 from activities.mail.newly_written import newly_written
 from activities.outbox import OutboxActivities
+from activities.personal_data.finder import RuleFinder
 from activities.projection import Projector
+from activities.reconcile_activity import ReconcileActivities
+from activities.reconciling import Reconciler
 from activities.records.access import Access
 from activities.records.arrival_history import ArrivalHistoryTable
 from activities.records.arrivals import Arrivals
+from activities.records.as_of import AsOfReads
+from activities.records.audit import AuditTable
 from activities.records.case_links import CaseLinksTable
 from activities.records.cases import Cases
 from activities.records.database import Database
+from activities.records.dead_letters import DeadLetters
+from activities.records.delegations import DelegationsTable
+from activities.records.erasure_work import ErasuresTable
+from activities.records.erasures import ErasureOrders
 from activities.records.experiences import Experiences
 from activities.records.figures import FiguresTable
 from activities.records.identities import Identities
 from activities.records.lifecycle import LifecycleTable
 from activities.records.memory_use import MemoryUses
 from activities.records.outbox import OutboxTable
+from activities.records.placeholders import PlaceholdersTable
 from activities.records.projections import ProjectionsTable
+from activities.records.reconcile_reports import ReconcileReportsTable
 from activities.records.related import RelatedTable
 from activities.records.retrievals import RetrievalsTable
+from activities.records.review_claims import ReviewClaims
+from activities.records.review_sheets import ReviewSheetsTable
+from activities.records.scope import ScopeTable
 from activities.reindexing import Reindexer
 from activities.related import RelatedWork
 from activities.retrieval.activity import RetrievalActivities
 from activities.retrieval.engine import RetrievalEngine
-from contracts.ports import Embedder, SearchIndex
+from activities.review_sheet import ReviewDesk
+from contracts.ports import Embedder, PersonalDataFinder, SearchIndex
 from deploy.embedded.services import Addresses
 from deploy.settings import EMBEDDING_MODEL, Settings
 from workflows.gateway import TemporalGateway
+from workflows.histories import TemporalHistories
 
 
 class SystemClock:
@@ -62,20 +80,34 @@ class Parts:
     arrivals: Intake
     arrival_history: ArrivalHistoryTable
     cases: Cases
+    case_text: CaseText
     case_links: CaseLinksTable
     related: RelatedWork
     experiences: Experiences
+    delegations: DelegationsTable
+    scope: ScopeTable
+    review_desk: ReviewDesk
+    review_claims: ReviewClaims
     memory_uses: MemoryUses
     projections: ProjectionsTable
     index: SearchIndex
     embedder: Embedder
     gateway: TemporalGateway
     figures: FiguresTable
+    personal_data: PersonalDataFinder
     reindexer: Reindexer
+    reconciler: Reconciler
+    reconcile_reports: ReconcileReportsTable
+    dead_letters: DeadLetters
+    audit: AuditTable
+    erasures: ErasureOrders
+    erasure_activities: ErasureActivities
+    as_of: AsOfReads
     delivery: LifecycleDelivery
     lifecycle_activities: LifecycleActivities
     outbox_activities: OutboxActivities
     retrieval_activities: RetrievalActivities
+    reconcile_activities: ReconcileActivities
     outbox: OutboxTable
     listeners: tuple[OutboxTable, ...]
 
@@ -87,7 +119,11 @@ class Parts:
         await self.database.close()
 
 
-def build(settings: Settings, addresses: Addresses, client: Client, index: SearchIndex, embedder: Embedder) -> Parts:
+Index = EdgeIndex | ServerIndex
+"""The search index with everything that its port and reconciliation ask for."""
+
+
+def build(settings: Settings, addresses: Addresses, client: Client, index: Index, embedder: Embedder) -> Parts:
     """Return the parts of one process.
 
     Args:
@@ -100,13 +136,19 @@ def build(settings: Settings, addresses: Addresses, client: Client, index: Searc
     database = Database(addresses.database_url, addresses.system_database_url)
     commands, changes = OutboxTable(database), OutboxTable(database)
     gateway = TemporalGateway(
-        client, lifecycle_queue=settings.lifecycle_queue, retrieval_queue=settings.retrieval_queue
+        client,
+        lifecycle_queue=settings.lifecycle_queue,
+        retrieval_queue=settings.retrieval_queue,
+        erasure_queue=settings.projection_queue,
     )
     delivery = LifecycleDelivery(commands, gateway)
     projections = ProjectionsTable(database)
+    finder = RuleFinder()
     lifecycle = LifecycleTable(
-        database, review_deadline=settings.review_deadline, escalation_after=settings.escalation_after
+        database, finder=finder, review_deadline=settings.review_deadline, escalation_after=settings.escalation_after
     )
+    reconciler = Reconciler(projections, index, embedder.model, SystemClock())
+    reports = ReconcileReportsTable(database)
     engine = RetrievalEngine(RetrievalsTable(database), index, embedder, SystemClock())
     return Parts(
         database=database,
@@ -115,22 +157,36 @@ def build(settings: Settings, addresses: Addresses, client: Client, index: Searc
         arrivals=Intake(Arrivals(database), newly_written),
         arrival_history=ArrivalHistoryTable(database),
         cases=Cases(database),
+        case_text=CaseText(PlaceholdersTable(database), finder),
         case_links=CaseLinksTable(database),
         related=RelatedWork(RelatedTable(database), index, embedder),
-        experiences=Experiences(database, review_deadline=settings.review_deadline),
+        experiences=Experiences(database, finder=finder, review_deadline=settings.review_deadline),
+        review_desk=ReviewDesk(ReviewSheetsTable(database), index, embedder),
+        review_claims=ReviewClaims(database),
+        delegations=DelegationsTable(database),
+        scope=ScopeTable(database),
         memory_uses=MemoryUses(database),
         projections=projections,
         index=index,
         embedder=embedder,
         gateway=gateway,
         figures=FiguresTable(database),
-        reindexer=Reindexer(projections, index),
+        personal_data=finder,
+        reindexer=Reindexer(projections, index, reconciler),
+        reconciler=reconciler,
+        reconcile_reports=reports,
+        dead_letters=DeadLetters(database),
+        audit=AuditTable(database),
+        erasures=ErasureOrders(database),
+        erasure_activities=ErasureActivities(ErasuresTable(database), index, TemporalHistories(client)),
+        as_of=AsOfReads(database),
         delivery=delivery,
         lifecycle_activities=LifecycleActivities(lifecycle),
         outbox_activities=OutboxActivities(
             delivery, Projector(changes, projections, index, embedder), commands, changes
         ),
         retrieval_activities=RetrievalActivities(engine),
+        reconcile_activities=ReconcileActivities(reconciler, reports),
         outbox=changes,
         listeners=(commands, changes),
     )
@@ -153,7 +209,7 @@ def load_embedder(settings: Settings) -> FastEmbedEmbedder:
     return embedder
 
 
-def choose_index(settings: Settings, embedder: Embedder) -> SearchIndex:
+def choose_index(settings: Settings, embedder: Embedder) -> Index:
     """Return the configured index, not opened yet: Qdrant's engine in this process, or a Qdrant server."""
     if settings.qdrant_url is None:
         return EdgeIndex(index_folder(settings), embedder.model, embedder.dimensions)

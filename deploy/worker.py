@@ -13,11 +13,14 @@ from temporalio.workflow import SandboxImportNotificationPolicy
 
 from deploy.settings import Settings
 from deploy.wiring import Parts
+from workflows.erasure import Erasure
 from workflows.experience_lifecycle import ExperienceLifecycle
 from workflows.outbox_projector import OutboxProjector
+from workflows.reconcile import Reconcile
 from workflows.retrieval import Retrieval
+from workflows.schedules import keep_reconcile_schedule
 
-WORKFLOWS = (ExperienceLifecycle, OutboxProjector, Retrieval)
+WORKFLOWS = (Erasure, ExperienceLifecycle, OutboxProjector, Reconcile, Retrieval)
 GRACE = timedelta(seconds=10)
 
 
@@ -36,6 +39,7 @@ def workflow_runner() -> SandboxedWorkflowRunner:
 
 def workers(settings: Settings, client: Client, parts: Parts) -> list[Worker]:
     """Return the three workers of a process. Separate, so that a burst of one kind can't starve another."""
+    erasure = parts.erasure_activities
     lifecycle, outbox, retrieval = parts.lifecycle_activities, parts.outbox_activities, parts.retrieval_activities
     return [
         Worker(
@@ -55,8 +59,17 @@ def workers(settings: Settings, client: Client, parts: Parts) -> list[Worker]:
         Worker(
             client,
             task_queue=settings.projection_queue,
-            workflows=[OutboxProjector],
-            activities=[outbox.deliver_commands, outbox.project_changes],
+            workflows=[OutboxProjector, Reconcile, Erasure],
+            activities=[
+                outbox.deliver_commands,
+                outbox.project_changes,
+                parts.reconcile_activities.reconcile_index,
+                erasure.erase_records,
+                erasure.erase_index,
+                erasure.look_through_histories,
+                erasure.verify_erasure,
+                erasure.finish_erasure,
+            ],
             workflow_runner=workflow_runner(),
             max_heartbeat_throttle_interval=timedelta(seconds=2),  # of a timeout of 10: none goes missing by chance
             graceful_shutdown_timeout=GRACE,
@@ -80,4 +93,5 @@ async def running_workers(settings: Settings, client: Client, parts: Parts) -> A
         for worker in workers(settings, client, parts):
             await stack.enter_async_context(worker)
         await parts.gateway.start_projector(settings.projection_queue)
+        await keep_reconcile_schedule(client, settings.projection_queue, settings.reconcile_every)
         yield

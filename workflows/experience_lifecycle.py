@@ -53,7 +53,7 @@ class ExperienceLifecycle:
 
     @workflow.run
     async def run(self, start: LifecycleStart) -> Snapshot:  # noqa: ARG002 - taken by __init__, as Temporal asks
-        """Follow the experience until it is rejected, retired or superseded."""
+        """Follow the experience until it is rejected, retired or superseded; a reinstatement starts the next run."""
         if self._snapshot is None:
             await self._load()
         else:
@@ -129,6 +129,16 @@ class ExperienceLifecycle:
     def supersede(self, *sent: object) -> None:
         """Take a supersession into the queue (R10)."""
         self._queue(ChangeKind.SUPERSEDE, sent)
+
+    @workflow.signal(description="A reviewer edits the draft under review; carries the command's id")
+    def revise(self, *sent: object) -> None:
+        """Take a reviewer's edit into the queue (R7)."""
+        self._queue(ChangeKind.REVISE, sent)
+
+    @workflow.signal(description="Bring a retired experience back; carries the command's id, and starts a run anew")
+    def reinstate(self, *sent: object) -> None:
+        """Take a reinstatement into the queue (R10); it comes with the start, since retirement ended the last run."""
+        self._queue(ChangeKind.REINSTATE, sent)
 
     @workflow.signal(description="Continue as new at the next quiet moment")
     def roll_over(self, *_sent: object) -> None:

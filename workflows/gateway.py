@@ -22,8 +22,9 @@ from activities.refusals import from_application_error
 from contracts.errors import CaseloreError, DeliveryPending
 from contracts.retrieval import RetrievalReceipt
 from contracts.review import CommandMessage, DecisionMessage, DecisionOutcome, LifecycleStart
+from workflows.erasure import Erasure
 from workflows.experience_lifecycle import ExperienceLifecycle
-from workflows.operator_view import first_attributes, first_summary
+from workflows.operator_view import first_attributes, first_summary, tenant_attribute
 from workflows.options import RETRIEVAL_TIMEOUT
 from workflows.outbox_projector import PROJECTOR_ID, OutboxProjector
 from workflows.retrieval import Retrieval
@@ -45,6 +46,7 @@ class TemporalGateway:
         client: With the pydantic data converter.
         lifecycle_queue: Task queue of the lifecycle worker.
         retrieval_queue: Task queue of the retrieval worker, in this process for eager start.
+        erasure_queue: Task queue of the worker that owns the index; "" takes the lifecycle's.
         patience: How long a delivery may take before it is left to the projector.
     """
 
@@ -54,11 +56,13 @@ class TemporalGateway:
         *,
         lifecycle_queue: str,
         retrieval_queue: str,
+        erasure_queue: str = "",
         patience: timedelta = timedelta(seconds=5),
     ) -> None:
         self._client = client
         self._lifecycle_queue = lifecycle_queue
         self._retrieval_queue = retrieval_queue
+        self._erasure_queue = erasure_queue or lifecycle_queue
         self._patience = patience
 
     async def start(self, experience_id: str, *, domain_id: str, tenant_id: str) -> str:
@@ -79,7 +83,7 @@ class TemporalGateway:
 
     # A lifecycle that has ended, or whose history Temporal no longer has, is started again by what is sent to it: it
     # loads its record and goes on from there, or refuses and ends. So the record, not Temporal's retention, says
-    # what is closed.
+    # what is closed, and a reinstatement finds a lifecycle to take it.
 
     async def decide(self, experience_id: str, decision: DecisionMessage) -> DecisionOutcome:
         """See `contracts.ports.LifecycleGateway.decide`."""
@@ -102,6 +106,22 @@ class TemporalGateway:
                 rpc_timeout=self._patience,
             )
         return "signalled"
+
+    async def erase(self, erasure_id: str, *, tenant_id: str) -> str:
+        """See `contracts.ports.LifecycleGateway.erase`."""
+        with _translated():
+            await self._client.start_workflow(
+                Erasure.run,
+                erasure_id,
+                id=f"erasure/{erasure_id}",
+                task_queue=self._erasure_queue,
+                id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+                search_attributes=tenant_attribute(tenant_id),
+                static_summary="Erasure on request",
+                rpc_timeout=self._patience,
+            )
+        return "started"
 
     async def _decide(self, experience_id: str, decision: DecisionMessage) -> DecisionOutcome:
         handle = self._client.get_workflow_handle(_workflow_id(experience_id))

@@ -9,7 +9,7 @@ from temporalio import workflow
 from temporalio.common import SearchAttributePair, TypedSearchAttributes
 
 with workflow.unsafe.imports_passed_through():
-    from contracts.lifecycle import Stage
+    from contracts.lifecycle import CLOSED, Stage
     from contracts.review import Snapshot
     from workflows import search_attributes
 
@@ -25,6 +25,11 @@ def first_attributes(*, domain_id: str, tenant_id: str) -> TypedSearchAttributes
             SearchAttributePair(search_attributes.TENANT, tenant_id),
         ]
     )
+
+
+def tenant_attribute(tenant_id: str) -> TypedSearchAttributes:
+    """Return the search attribute of what belongs to a tenant and to no experience."""
+    return TypedSearchAttributes([SearchAttributePair(search_attributes.TENANT, tenant_id)])
 
 
 def first_summary(*, domain_id: str, tenant_id: str) -> str:
@@ -44,12 +49,16 @@ def show_experience(snapshot: Snapshot, *, waiting: int, refused: Sequence[str])
         ]
     )
     published = f"revision {snapshot.current_revision}" if snapshot.current_revision else "nothing"
+    if snapshot.suspended:
+        published += ", suspended"
     lines = [
         f"### {snapshot.stage}",
         f"draft revision **{snapshot.revision}**, published: **{published}**",
         f"domain `{snapshot.domain_id}`, tenant `{snapshot.tenant_id}`",
         f"due {_moment(snapshot.due_at)}" + (", **escalated**" if snapshot.escalated else _reminded(snapshot)),
     ]
+    if snapshot.stage not in CLOSED and snapshot.rests_at is Stage.RETIRED:
+        lines.append("a reinstatement: retired again if it is rejected")
     if waiting:
         lines.append(f"commands waiting: {waiting}")
     lines += [f"refused {line}" for line in refused]

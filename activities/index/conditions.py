@@ -64,6 +64,7 @@ def conditions(collection: Collection, scope: Scope, where: Filter) -> Condition
         ("products", where.products),
         ("systems", where.systems),
         ("environments", where.environments),
+        ("names", where.names),
     )
     must: list[OneOf | Below] = [OneOf(field, _plain(values)) for field, values in wanted if values]
     if where.opened_before is not None:

@@ -6,12 +6,14 @@ import asyncio
 import contextlib
 import shutil
 from collections.abc import Callable, Generator, Sequence
+from collections.abc import Collection as Targets
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
 from activities.index.batches import batches, check_vector
 from activities.index.conditions import conditions
+from activities.index.edge_compaction import take_place
 from activities.index.edge_folder import OwnedFolder
 from activities.index.edge_shard import EdgeCollection
 from activities.index.lexical import query_terms
@@ -120,9 +122,24 @@ class EdgeIndex:
         """Return every point's id and payload, ordered by id (R9)."""
         return await self._run(self._readers, lambda: self._shards[collection].stored())
 
+    async def page(self, collection: Collection, after: str | None, limit: int) -> tuple[list[Stored], str | None]:
+        """Return the next points in order of their ids, and where the page after them begins (R9)."""
+        return await self._run(self._readers, lambda: self._shards[collection].page(after, limit))
+
+    async def points_of(self, collection: Collection, targets: Targets[str]) -> list[Stored]:
+        """Return every point of `targets` (R9)."""
+        return await self._run(self._readers, lambda: self._shards[collection].points_of(tuple(targets)))
+
     async def drop(self, collection: Collection) -> None:
         """Remove a collection's content, on disk too, and create it empty (R11)."""
         await self._run(self._writer, lambda: self._drop(collection))
+
+    async def compact(self, collection: Collection) -> None:
+        """Return when nothing that was removed or overwritten is left in a collection's files (R11).
+
+        Searches go on; writes to every collection wait. Some thousand points a second.
+        """
+        await self._run(self._writer, lambda: self._compact(collection))
 
     async def optimise(self) -> None:
         """Build graphs and drop deleted points after a bulk load. Stops the whole process for seconds."""
@@ -164,6 +181,7 @@ class EdgeIndex:
                 accepted=str(current),
             )
         place = self._path / version
+        take_place(place)
         if not place.exists():
             if current == version:
                 raise IndexSchemaMismatch(f"{place} is missing though it is the current version; {REINDEX}.")
@@ -201,14 +219,24 @@ class EdgeIndex:
         if was_current:
             self._folder.point_alias(collection, version)
 
+    def _compact(self, collection: Collection) -> None:
+        assert self._folder is not None  # noqa: S101 - the pools exist only while the folder is owned
+        self._shards[collection].compact()
+        version = version_name(collection, self._model)
+        if self._folder.aliases().get(collection) == version:
+            self._remove_others(collection, version)
+
+    def _remove_others(self, collection: Collection, version: str) -> None:
+        for place in self._path.glob(f"{collection}-v*"):  # also what an interrupted switch left
+            if place.name != version:
+                shutil.rmtree(place, ignore_errors=True)
+
     def _make_current(self) -> None:
         assert self._folder is not None  # noqa: S101 - the pools exist only while the folder is owned
         for collection in Collection:
             version = version_name(collection, self._model)
             self._folder.point_alias(collection, version)
-            for place in self._path.glob(f"{collection}-v*"):  # also what an interrupted switch left
-                if place.name != version:
-                    shutil.rmtree(place, ignore_errors=True)
+            self._remove_others(collection, version)
 
 
 @contextlib.contextmanager

@@ -20,6 +20,7 @@ import qdrant_edge as edge
 
 from activities.index.batches import Batch
 from activities.index.conditions import Below, Conditions, OneOf
+from activities.index.edge_compaction import Gate, copy_points, take_place
 from activities.index.edge_folder import sync_folder
 from activities.index.lexical import VECTOR, Terms, document_terms
 from activities.index.naming import REINDEX
@@ -51,15 +52,11 @@ class EdgeCollection:
 
     def __init__(self, folder: Path, dimensions: int) -> None:
         self._folder = folder
+        self._dimensions = dimensions
         self._writing = threading.Lock()
+        self._gate = Gate()
         self._unflushed = 0
-        _check_vectors(folder, dimensions)
-        self._shard = edge.EdgeShard.load(str(folder), _config(dimensions))
-        try:
-            _check_payload_indexes(self._shard, folder.name)
-        except BaseException:
-            self._shard.close()
-            raise
+        self._shard = self._loaded()
 
     @staticmethod
     def create(folder: Path, dimensions: int) -> None:
@@ -93,6 +90,24 @@ class EdgeCollection:
             else:
                 _sync_log(self._folder)
 
+    def compact(self) -> None:
+        """Write the shard anew, so that its files hold nothing that was removed or overwritten (R11).
+
+        Searches go on meanwhile, but for the moment of the exchange, in which they wait; writes wait for the end. The
+        new shard has no graphs until it is opened the next time.
+        """
+        with self._writing:
+            copy_points(
+                self._shard, self._folder, lambda place: self.create(place, self._dimensions), _config(self._dimensions)
+            )
+            with self._gate.exchanging():
+                self._shard.close()
+                try:
+                    take_place(self._folder)
+                finally:
+                    self._shard = self._loaded()
+            self._unflushed = 0
+
     def nearest(self, vector: Sequence[float], name: VectorName, where: Conditions, limit: int) -> list[Hit]:
         """Return points by cosine."""
         return self._query(list(vector), name, where, limit, None)
@@ -110,11 +125,29 @@ class EdgeCollection:
         """Return every point's id and payload, ordered by id."""
         found: list[Stored] = []
         offset: Any = None
-        while True:
-            page, offset = self._shard.scroll(edge.ScrollRequest(offset=offset, limit=_PAGE, with_payload=True))
-            found.extend(Stored(str(record.id), Payload.model_validate(record.payload)) for record in page)
-            if offset is None:
-                return sorted(found, key=lambda each: each.id)
+        with self._gate.reading():
+            while True:
+                page, offset = self._shard.scroll(edge.ScrollRequest(offset=offset, limit=_PAGE, with_payload=True))
+                found.extend(Stored(str(record.id), Payload.model_validate(record.payload)) for record in page)
+                if offset is None:
+                    return sorted(found, key=lambda each: each.id)
+
+    def page(self, after: str | None, limit: int) -> tuple[list[Stored], str | None]:
+        """Return the next points in order of their ids, and where the page after them begins."""
+        with self._gate.reading():
+            return self._scroll(after, limit, None)
+
+    def points_of(self, targets: Sequence[str]) -> list[Stored]:
+        """Return every point of `targets`."""
+        found: list[Stored] = []
+        after: str | None = None
+        with self._gate.reading():
+            while targets:
+                page, after = self._scroll(after, _PAGE, edge.Filter(must=[_one_of(OneOf("target", tuple(targets)))]))
+                found += page
+                if after is None:
+                    break
+        return found
 
     def optimise(self) -> None:
         """Build graphs for large segments and drop deleted points; returns at once when there is nothing to do.
@@ -130,6 +163,12 @@ class EdgeCollection:
             self._shard.flush()
             self._shard.close()
 
+    def _scroll(self, after: str | None, limit: int, where: Any) -> tuple[list[Stored], str | None]:
+        request = edge.ScrollRequest(offset=after, limit=limit, filter=where, with_payload=True)
+        page, following = self._shard.scroll(request)
+        found = [Stored(str(record.id), Payload.model_validate(record.payload)) for record in page]
+        return found, None if following is None else str(following)
+
     def _query(
         self, vector: Any, name: str, where: Conditions, limit: int, params: edge.SearchParams | None
     ) -> list[Hit]:
@@ -140,7 +179,18 @@ class EdgeCollection:
             with_payload=list(HIT_FIELDS),
             params=params,
         )
-        return [hit(found.payload, found.score) for found in self._shard.query(request)]
+        with self._gate.reading():
+            return [hit(found.payload, found.score) for found in self._shard.query(request)]
+
+    def _loaded(self) -> edge.EdgeShard:
+        _check_vectors(self._folder, self._dimensions)
+        shard = edge.EdgeShard.load(str(self._folder), _config(self._dimensions))
+        try:
+            _check_payload_indexes(shard, self._folder.name)
+        except BaseException:
+            shard.close()
+            raise
+        return shard
 
 
 def _config(dimensions: int) -> edge.EdgeConfig:

@@ -9,8 +9,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from activities.records.ids import is_id
 from activities.records.rows import CASE, case_of
+from contracts.articles import ArticleDraft
 from contracts.candidates import CandidateRecord
-from contracts.experience import Draft, Limits
+from contracts.experience import Draft
 from contracts.labels import CandidateKind
 from contracts.projection import case_source
 from contracts.retrieval import OriginRef
@@ -23,12 +24,12 @@ SELECT r.experience_id::text AS id, r.number, r.digest, r.title, r.domain_id, r.
   LEFT JOIN experiences e ON e.id = r.experience_id
   LEFT JOIN cases c ON c.id = e.case_id
   LEFT JOIN origins o ON o.id = c.origin_id
- WHERE r.experience_id = ANY (CAST(:ids AS uuid[])) AND r.state = 'current'
+ WHERE r.experience_id = ANY (CAST(:ids AS uuid[])) AND r.kind = 'experience' AND r.state = 'current'
 """)
 _ARTICLES = text("""
-SELECT a.id::text AS id, a.domain_id, r.number, r.digest, r.title, r.body, r.content, r.published_at
-  FROM article_revisions r JOIN articles a ON a.id = r.article_id
- WHERE a.id = ANY (CAST(:ids AS uuid[])) AND r.state = 'current'
+SELECT r.experience_id::text AS id, r.domain_id, r.number, r.digest, r.title, r.content, r.published_at
+  FROM revisions r
+ WHERE r.experience_id = ANY (CAST(:ids AS uuid[])) AND r.kind = 'article' AND r.state = 'current'
 """)
 
 
@@ -50,7 +51,8 @@ async def resolve(connection: AsyncConnection, targets: Sequence[str]) -> dict[s
         rows = await connection.execute(_EXPERIENCES, {"ids": ids["experience"]})
         records += [_experience(row) for row in rows.mappings()]
     if ids["case"]:
-        rows = await connection.execute(text(f"{CASE} WHERE c.id = ANY (CAST(:ids AS uuid[]))"), {"ids": ids["case"]})
+        sql = text(f"{CASE} WHERE c.erased_at IS NULL AND c.id = ANY (CAST(:ids AS uuid[]))")
+        rows = await connection.execute(sql, {"ids": ids["case"]})
         records += [_case(row) for row in rows.mappings()]
     if ids["article"]:
         rows = await connection.execute(_ARTICLES, {"ids": ids["article"]})
@@ -104,6 +106,7 @@ def _case(row: RowMapping) -> CandidateRecord:
 
 
 def _article(row: RowMapping) -> CandidateRecord:
+    article = ArticleDraft.model_validate(row["content"])
     return CandidateRecord(
         target=f"article/{row['id']}",
         kind=CandidateKind.ARTICLE,
@@ -117,6 +120,6 @@ def _article(row: RowMapping) -> CandidateRecord:
         source_case=None,
         source_origin=None,
         published_at=row["published_at"],
-        text=row["body"],
-        limits=Limits.model_validate(row["content"].get("limits", {})),
+        text=article.body,
+        limits=article.limits,
     )

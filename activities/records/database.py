@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 _AS_PRINCIPAL = text("SELECT set_config('caselore.principal', :principal, true)")
+
+
+_FOR = text("SELECT set_config('caselore.actor', :actor, true)")
+_acting_for: ContextVar[str] = ContextVar("acting_for", default="")
+
+
+@contextmanager
+def acting_for(principal_id: str) -> Generator[None]:
+    """Let the audit chain name a principal as the actor of the system's transactions in the block.
+
+    For administration, which no row of the record tells by whom it was done; "" names nobody.
+    """
+    token = _acting_for.set(principal_id)
+    try:
+        yield
+    finally:
+        _acting_for.reset(token)
 
 
 class Database:
@@ -42,6 +60,8 @@ class Database:
     async def as_system(self) -> AsyncGenerator[AsyncConnection]:
         """Open a transaction that works across tenants."""
         async with self._system.begin() as connection:
+            if actor := _acting_for.get():
+                await connection.execute(_FOR, {"actor": actor})
             yield connection
 
     async def close(self) -> None:

@@ -5,29 +5,20 @@ from __future__ import annotations
 from sqlalchemy import RowMapping, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from contracts.errors import IdempotencyConflict, NotReviewer, UnknownExperience
+from contracts.articles import AnyDraft, draft_of
+from contracts.draft_fields import require_path
+from contracts.errors import IdempotencyConflict, InvalidField, UnknownExperience
 from contracts.experience import Draft, Proposal
-from contracts.lifecycle import Stage, reviewer_role
+from contracts.review import ReviewDecision
 from contracts.views import RevisionView
 
-TASKS = """
-SELECT e.id::text AS experience_id, e.tenant_id, e.domain_id, e.stage, e.revision, r.digest, r.title, e.outcome,
-       e.due_at, e.reminded, e.escalated
-  FROM experiences e
-  JOIN revisions r ON r.experience_id = e.id AND r.number = e.revision
-  JOIN domain_roles d ON d.domain_id = e.domain_id AND d.principal_id = (SELECT app_principal())
-   AND (d.role, e.stage) IN (('curator', 'curator_review'), ('owner', 'owner_review'))
- WHERE r.author_id <> (SELECT app_principal()) AND e.proposer_id <> (SELECT app_principal())
-   AND NOT EXISTS (SELECT 1 FROM review_decisions v WHERE v.experience_id = e.id AND v.revision = e.revision
-                                                      AND v.reviewer_id = (SELECT app_principal()))
- ORDER BY e.due_at NULLS LAST, e.id LIMIT :limit
-"""
 VIEW = """
 SELECT e.id::text AS experience_id, e.tenant_id, e.case_id::text AS case_id, e.domain_id, e.stage, e.outcome,
        e.revision, e.current_revision, e.suspended, e.superseded_by::text AS superseded_by, e.due_at, e.proposer_id,
+       ARRAY(SELECT s.id::text FROM experiences s WHERE s.superseded_by = e.id ORDER BY s.id) AS supersedes,
        p.revision AS projected_revision
   FROM experiences e LEFT JOIN projections p ON p.target_id = e.id AND p.key = 'experience/' || e.id::text
- WHERE e.id = CAST(:id AS uuid)
+ WHERE e.id = CAST(:id AS uuid) AND e.kind = 'experience'
 """
 
 
@@ -56,19 +47,42 @@ async def require_experience(connection: AsyncConnection, experience_id: str) ->
     return domain
 
 
-async def require_role(connection: AsyncConnection, domain_id: str) -> None:
-    """Refuse a principal without a review role in the domain.
+async def require_revision(connection: AsyncConnection, experience_id: str, number: int, *, field: str) -> AnyDraft:
+    """Return the text of one revision.
 
     Raises:
-        NotReviewer: It holds none.
+        InvalidField: There is none of this number.
     """
-    held = await connection.execute(text("SELECT 1 FROM domain_roles WHERE domain_id = :id"), {"id": domain_id})
-    if held.first() is None:
-        raise NotReviewer(
-            f"Only curators and owners of {domain_id!r} may do this.",
-            field="experience_id",
-            accepted=f"a {reviewer_role(Stage.CURATOR_REVIEW)} or {reviewer_role(Stage.OWNER_REVIEW)} of the domain",
+    sql = text("SELECT number, content FROM revisions WHERE experience_id = CAST(:id AS uuid) ORDER BY number")
+    found = {row.number: row.content for row in await connection.execute(sql, {"id": experience_id})}
+    if number not in found:
+        raise InvalidField(
+            f"There is no revision {number}.", field=field, accepted=", ".join(map(str, found)) or "no revision"
         )
+    return draft_of(found[number])
+
+
+async def check_comments(connection: AsyncConnection, decision: ReviewDecision) -> None:
+    """Refuse a decision that comments on a field which the draft that it names doesn't have.
+
+    A draft that isn't there any more is the lifecycle's to refuse.
+
+    Raises:
+        InvalidField: Names the fields that there are.
+    """
+    if not decision.comments:
+        return
+    sql = text(
+        "SELECT content FROM revisions WHERE experience_id = CAST(:id AS uuid) AND digest = :digest"
+        " ORDER BY number DESC LIMIT 1"
+    )
+    values = {"id": decision.experience_id, "digest": decision.digest}
+    content = (await connection.execute(sql, values)).scalar_one_or_none()
+    if content is None:
+        return
+    draft = draft_of(content)
+    for position, comment in enumerate(decision.comments):
+        require_path(draft, comment.field, field=f"comments[{position}].field")
 
 
 async def require_same_proposal(connection: AsyncConnection, principal_id: str, proposal: Proposal) -> None:

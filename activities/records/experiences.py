@@ -14,25 +14,32 @@ from typing import Any
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from activities.records.admissions import examine
+from activities.records.article_rules import check_article, require_kinds
 from activities.records.cases import find_result, require_case
+from activities.records.change_rights import require_right
 from activities.records.database import Database
 from activities.records.domains import require_domain
 from activities.records.experience_rows import (
-    TASKS,
     VIEW,
+    check_comments,
     require_experience,
-    require_role,
+    require_revision,
     require_same_proposal,
     revision_of,
 )
 from activities.records.ids import is_id
 from activities.records.outbox import add_event
+from activities.records.review_history import read_admission, read_history
+from activities.records.review_queue import EVERYTHING, QueueFilter, list_tasks
 from activities.records.rows import INSERT_REVISION, revision_values
 from contracts import limits
+from contracts.draft_difference import DraftDifference, draft_difference
 from contracts.errors import IdempotencyConflict, UnknownExperience, UnverifiedResult
 from contracts.experience import Proposal
 from contracts.outbox import EventKind, Topic
-from contracts.review import ChangeCommand, ChangeKind, ReviewDecision
+from contracts.ports import PersonalDataFinder
+from contracts.review import ChangeCommand, ReviewDecision
 from contracts.text import digest
 from contracts.views import ExperienceView, ReviewTask
 
@@ -68,10 +75,23 @@ class Stored:
 
 
 class Experiences:
-    """The people's side of the lifecycle."""
+    """The people's side of the lifecycle.
 
-    def __init__(self, database: Database, *, review_deadline: timedelta = limits.REVIEW_DEADLINE) -> None:
+    Args:
+        database: The record.
+        finder: Looks for personal data in proposals; None leaves that out, and each admission says so (R6).
+        review_deadline: From a proposal to its first reminder.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        finder: PersonalDataFinder | None = None,
+        review_deadline: timedelta = limits.REVIEW_DEADLINE,
+    ) -> None:
         self._database = database
+        self._finder = finder
         self._review_deadline = review_deadline
 
     async def propose(self, principal_id: str, proposal: Proposal) -> Stored:
@@ -109,6 +129,7 @@ class Experiences:
             await connection.execute(
                 text(INSERT_REVISION), revision_values(proposal.experience_id, 1, draft, principal_id)
             )
+            await examine(connection, proposal.experience_id, 1, draft, self._finder)
             await connection.execute(_PROPOSED, values)
             await add_event(
                 connection,
@@ -124,10 +145,15 @@ class Experiences:
         """Store a review decision and the event that carries it; idempotent by `decision_id` (R7).
 
         Whether it takes is the lifecycle's to say; a refusal is kept with the command.
+
+        Raises:
+            UnknownExperience: It can't be seen.
+            InvalidField: A comment is on a field that the draft doesn't have.
         """
         content = decision.model_dump(mode="json")
         async with self._database.as_principal(principal_id) as connection:
             await require_experience(connection, decision.experience_id)
+            await check_comments(connection, decision)
             stored = await self._command(
                 connection, principal_id, decision.decision_id, decision.experience_id, "decide", content
             )
@@ -154,17 +180,21 @@ class Experiences:
         """Store a change command and the signal that carries it; idempotent by `command_id` (R10).
 
         Raises:
-            NotReviewer: Retirement and supersession are for the domain's curators and owners.
+            NotReviewer: The change takes a role in the domain (`activities.records.change_rights`).
             UnknownExperience: The experience, or the one that takes over, can't be seen.
+            InvalidField: Text or successor is of another kind than what is changed.
+            NotPublished: An article names what isn't published.
         """
         async with self._database.as_principal(principal_id) as connection:
-            domain = await require_experience(connection, command.experience_id)
+            await require_experience(connection, command.experience_id)
             if command.superseded_by is not None:
                 await require_experience(connection, command.superseded_by)
+            await require_kinds(connection, command)
             if command.draft is not None:
                 await require_domain(connection, command.draft.domain_id)
-            if command.kind in (ChangeKind.RETIRE, ChangeKind.SUPERSEDE):
-                await require_role(connection, domain)
+            await require_right(connection, principal_id, command)
+            if command.article is not None:
+                await check_article(connection, command.experience_id, command.article)
             content = command.model_dump(mode="json")
             stored = await self._command(
                 connection, principal_id, command.command_id, command.experience_id, command.kind, content
@@ -188,11 +218,33 @@ class Experiences:
             row = (await connection.execute(_FIND_COMMAND, {"id": command_id})).mappings().first()
         return None if row is None else Stored(event_id=command_id, state=row["state"], outcome=row["outcome"])
 
-    async def tasks(self, principal_id: str, *, limit: int = 50) -> list[ReviewTask]:
-        """Return the reviews that wait for this principal, most urgent first, at most 500 (R7)."""
+    async def tasks(self, principal_id: str, *, limit: int = 50, wanted: QueueFilter = EVERYTHING) -> list[ReviewTask]:
+        """Return the reviews that wait for this principal, most urgent first, at most 500 (R7).
+
+        Raises:
+            InvalidField: `wanted.after` is no task's cursor.
+        """
         async with self._database.as_principal(principal_id) as connection:
-            rows = await connection.execute(text(TASKS), {"limit": max(0, min(limit, 500))})
-            return [ReviewTask.model_validate(dict(row)) for row in rows.mappings()]
+            return await list_tasks(connection, wanted, limit)
+
+    async def difference(
+        self, principal_id: str, experience_id: str, *, from_revision: int, to_revision: int
+    ) -> DraftDifference:
+        """Return what differs between two revisions that the caller may see, field by field (R7).
+
+        Raises:
+            UnknownExperience: Nothing of the experience can be seen.
+            InvalidField: It has no revision of that number.
+        """
+        async with self._database.as_principal(principal_id) as connection:
+            if not is_id(experience_id):
+                raise UnknownExperience("There is no such experience in your scope.", field="experience_id")
+            await require_experience(connection, experience_id)
+            before = await require_revision(connection, experience_id, from_revision, field="from")
+            after = await require_revision(connection, experience_id, to_revision, field="to")
+        return DraftDifference(
+            from_revision=from_revision, to_revision=to_revision, changes=draft_difference(before, after)
+        )
 
     async def view(self, principal_id: str, experience_id: str) -> ExperienceView:
         """Return an experience with its revisions, as far as the caller may see them.
@@ -218,6 +270,8 @@ class Experiences:
                 and row["current_revision"] is not None
                 and row["current_revision"] == row["projected_revision"],
                 revisions=tuple(revision_of(revision) for revision in revisions.mappings()),
+                history=await read_history(connection, experience_id),
+                admission=await read_admission(connection, experience_id, row["revision"]),
             )
 
     async def _command(

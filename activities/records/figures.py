@@ -9,10 +9,10 @@ from sqlalchemy import text
 from activities.records.database import Database
 from contracts.views import Figures
 
-_STAGES = text("SELECT stage, count(*) FROM experiences GROUP BY stage")
+_STAGES = text("SELECT stage, count(*) FROM experiences WHERE kind = 'experience' GROUP BY stage")
 _SEARCHABLE = text("""
 SELECT count(*) FROM experiences e JOIN projections p ON p.target_id = e.id AND p.revision = e.current_revision
- WHERE NOT e.suspended
+ WHERE e.kind = 'experience' AND NOT e.suspended
 """)
 _LAG = text("""
 SELECT count(*) AS events,
@@ -21,7 +21,7 @@ SELECT count(*) AS events,
   FROM (SELECT extract(epoch FROM delivered_at - created_at) AS seconds FROM outbox
          WHERE topic = 'index' AND source = 'experience' AND delivered_at IS NOT NULL AND position > :since) AS lag
 """)
-_DEAD = text("SELECT count(*) FROM outbox WHERE dead_at IS NOT NULL")
+_DEAD = text("SELECT count(*) FROM outbox WHERE dead_at IS NOT NULL AND delivered_at IS NULL")
 
 
 class FiguresTable:

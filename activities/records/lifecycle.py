@@ -7,19 +7,24 @@ from datetime import timedelta
 from sqlalchemy import RowMapping, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from activities.records.cases import find_result
+from activities.records.admissions import require_resolved
+from activities.records.article_rules import require_kinds, require_references
+from activities.records.change_rights import require_right
 from activities.records.database import Database
-from activities.records.domains import require_domain
+from activities.records.drafts import add_draft, trim
 from activities.records.ids import is_id
 from activities.records.lifecycle_rows import add_transition, locked, move, settle, snapshot, stored_command
 from activities.records.publication import announce, close_draft, end_current, publish, suspend
-from activities.records.review_decisions import add_decision, check_decision, is_recorded, recorded_comment
-from activities.records.rows import INSERT_REVISION, revision_values
+from activities.records.review_claims import require_unclaimed
+from activities.records.review_decisions import add_decision, check_decision, is_recorded, recorded_decision
+from activities.records.reviewed_text import require_reviewed
+from activities.records.scope import require_acknowledged, scope_difference_of, scope_difference_to
 from contracts import limits
-from contracts.errors import CaseloreError, NotPublished, UnknownCommand, UnknownExperience, UnverifiedResult
-from contracts.experience import Draft
+from contracts.errors import CaseloreError, NotPublished, StaleDigest, UnknownCommand, UnknownExperience
 from contracts.lifecycle import Event, Stage, transition
+from contracts.ports import PersonalDataFinder
 from contracts.review import (
+    WITH_DRAFT,
     ChangeCommand,
     ChangeKind,
     CommandMessage,
@@ -36,15 +41,14 @@ SELECT e.id FROM experiences e
                 UNION ALL SELECT CAST(:id AS uuid))
  ORDER BY e.id FOR UPDATE
 """)
-_NEW_DRAFT = text("""
-UPDATE experiences SET revision = :number, domain_id = :domain_id WHERE id = CAST(:experience_id AS uuid)
-""")
 _CURRENT = text("SELECT 1 FROM revisions WHERE experience_id = CAST(:id AS uuid) AND state = 'current'")
 _REMINDED = """
 UPDATE experiences SET {flag} = true, row_version = row_version + 1,
        due_at = clock_timestamp() + CAST(:due_in AS interval)
  WHERE id = CAST(:id AS uuid)
 """
+_ANNOUNCED = frozenset({ChangeKind.CORRECT, ChangeKind.RETIRE, ChangeKind.SUPERSEDE})
+"""Changes that may hide what is published."""
 
 
 class LifecycleTable:
@@ -52,6 +56,7 @@ class LifecycleTable:
 
     Args:
         database: The record.
+        finder: Looks for personal data in new drafts; None leaves that out, and each admission says so (R6).
         review_deadline: From entering a review stage to its reminder.
         escalation_after: From the reminder to the escalation.
     """
@@ -60,10 +65,12 @@ class LifecycleTable:
         self,
         database: Database,
         *,
+        finder: PersonalDataFinder | None = None,
         review_deadline: timedelta = limits.REVIEW_DEADLINE,
         escalation_after: timedelta = limits.ESCALATION_AFTER,
     ) -> None:
         self._database = database
+        self._finder = finder
         self._review_deadline = review_deadline
         self._escalation_after = escalation_after
 
@@ -82,9 +89,20 @@ class LifecycleTable:
             row = await locked(connection, experience_id)
             if await is_recorded(connection, experience_id, decision.decision_id):
                 return await snapshot(connection, experience_id), True
-            comment = await recorded_comment(connection, experience_id, decision)
-            to = await check_decision(connection, row, decision)
-            await add_decision(connection, row, decision, comment)
+            stored = await recorded_decision(connection, experience_id, decision)
+            to, on_behalf_of = await check_decision(connection, row, decision)
+            await require_resolved(connection, experience_id, row["revision"], stored, decision.reviewer_id)
+            await add_decision(connection, row, stored, decision.reviewer_id, on_behalf_of)
+            if stored.declined_units:
+                row = await trim(
+                    connection, row, stored.declined_units, reviewer_id=decision.reviewer_id, finder=self._finder
+                )
+            publishes = decision.verdict is Event.ACCEPT and to is Stage.PUBLISHED
+            if publishes:
+                await require_reviewed(connection, experience_id, row["revision"])
+                difference = await scope_difference_of(connection, experience_id)
+                require_acknowledged(difference, stored.acknowledged_scope)
+                await require_references(connection, row)
             await move(
                 connection,
                 row,
@@ -94,8 +112,8 @@ class LifecycleTable:
                 actor_id=decision.reviewer_id,
                 due_in=self._review_deadline,
             )
-            if decision.verdict is Event.ACCEPT and to is Stage.PUBLISHED:
-                await publish(connection, experience_id, row["revision"], decision.digest)
+            if publishes:
+                await publish(connection, experience_id, row["revision"], row["digest"])
             elif decision.verdict is Event.RETURN:
                 await close_draft(connection, experience_id, "returned")
             elif decision.verdict is Event.REJECT:
@@ -103,7 +121,7 @@ class LifecycleTable:
                 await suspend(connection, experience_id, suspended=False)
             after = await snapshot(connection, experience_id)
             if to is Stage.PUBLISHED:
-                await announce(connection, f"experience/{experience_id}")
+                await announce(connection, f"{row['kind']}/{experience_id}")
             return after, False
 
     async def apply_command(self, experience_id: str, command: CommandMessage) -> CommandOutcome:
@@ -125,8 +143,8 @@ class LifecycleTable:
                     async with connection.begin_nested():
                         await self._apply(connection, row, ChangeCommand.model_validate(stored["content"]), stored)
                 after = await snapshot(connection, experience_id)
-                if stored["state"] == "pending" and stored["kind"] != ChangeKind.RESUBMIT:
-                    await announce(connection, f"experience/{experience_id}")
+                if stored["state"] == "pending" and stored["kind"] in _ANNOUNCED:
+                    await announce(connection, f"{row['kind']}/{experience_id}")
                 return CommandOutcome(command_id=command_id, snapshot=after)
             except CaseloreError as refusal:
                 if not isinstance(refusal, UnknownCommand):
@@ -137,13 +155,22 @@ class LifecycleTable:
         self, connection: AsyncConnection, row: RowMapping, command: ChangeCommand, stored: RowMapping
     ) -> None:
         event = Event(command.kind)
-        to = transition(Stage(row["stage"]), event, has_current=row["current_revision"] is not None)
-        if command.draft is not None and event in (Event.RESUBMIT, Event.CORRECT):
-            row = await _add_draft(connection, row, command.draft, stored["issued_by"])
+        to = transition(Stage(row["stage"]), event, rests_at=Stage(row["rests_at"]))
+        await require_right(connection, stored["issued_by"], command)
+        if event is Event.REVISE:
+            await require_unclaimed(connection, row, stored["issued_by"])
+            if command.digest != row["digest"]:
+                raise StaleDigest("Another draft has taken its place.", field="digest", accepted=row["digest"])
+            await close_draft(connection, row["id"], "returned")
+        if command.kind in WITH_DRAFT and command.text is not None:
+            row = await add_draft(connection, row, command.text, stored["issued_by"], self._finder)
         if event is Event.CORRECT and command.suspend:
             await suspend(connection, row["id"], suspended=True)
-        if event is Event.SUPERSEDE:
+        if event is Event.SUPERSEDE and command.superseded_by is not None:
+            await require_kinds(connection, command)
             await _check_successor(connection, command.superseded_by)
+            difference = await scope_difference_to(connection, row["id"], command.superseded_by)
+            require_acknowledged(difference, command.acknowledged_scope)
         if event in (Event.RETIRE, Event.SUPERSEDE):
             await end_current(connection, row["id"], to)
         await move(
@@ -176,19 +203,7 @@ def _require_id(experience_id: str) -> None:
         raise UnknownExperience("There is no such experience.", field="experience_id")
 
 
-async def _add_draft(connection: AsyncConnection, row: RowMapping, draft: Draft, author_id: str) -> RowMapping:
-    result = await find_result(connection, row["result_id"])
-    if result is None:
-        raise UnverifiedResult("The case result is gone.", field="result_id")
-    draft.check_against(result)
-    await require_domain(connection, draft.domain_id)
-    values = revision_values(row["id"], row["revision"] + 1, draft, author_id)
-    await connection.execute(text(INSERT_REVISION), values)
-    await connection.execute(_NEW_DRAFT, values)
-    return await locked(connection, row["id"])
-
-
-async def _check_successor(connection: AsyncConnection, successor_id: str | None) -> None:
+async def _check_successor(connection: AsyncConnection, successor_id: str) -> None:
     found = await connection.execute(_CURRENT, {"id": successor_id})
     if found.first() is None:
         raise NotPublished("What takes over must be published.", field="superseded_by", accepted="a published one")

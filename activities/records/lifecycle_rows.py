@@ -7,14 +7,14 @@ from datetime import timedelta
 from sqlalchemy import RowMapping, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from activities.records.rows import SNAPSHOT, snapshot_of
+from activities.records.rows import RESTS_AT, SNAPSHOT, snapshot_of
 from contracts.errors import UnknownCommand, UnknownExperience
 from contracts.lifecycle import REVIEWED, Event, Stage
 from contracts.review import Snapshot
 
-_LOCK = text("""
-SELECT e.id::text AS id, e.domain_id, e.stage, e.revision, e.current_revision, e.suspended, e.result_id::text AS
-       result_id, e.proposer_id, e.reminded, e.escalated, r.digest, r.author_id
+_LOCK = text(f"""
+SELECT e.id::text AS id, e.kind, e.domain_id, e.stage, e.revision, e.current_revision, e.suspended, e.result_id::text AS
+       result_id, e.proposer_id, e.reminded, e.escalated, r.digest, r.author_id, {RESTS_AT} AS rests_at
   FROM experiences e JOIN revisions r ON r.experience_id = e.id AND r.number = e.revision
  WHERE e.id = CAST(:id AS uuid) FOR UPDATE OF e
 """)
@@ -29,16 +29,18 @@ UPDATE experiences
  WHERE id = CAST(:id AS uuid)
 """
 _PUBLISHED = ", current_revision = revision, suspended = false"
-# A correction that ends before its publication leaves the domain that the published revision says.
+# A draft that ends before its publication leaves the domain that the published or retired revision says.
 _DOMAIN = """domain_id = (SELECT r.domain_id FROM revisions r
-   WHERE r.experience_id = experiences.id AND r.number = coalesce(current_revision, revision))"""
+   WHERE r.experience_id = experiences.id AND r.number = coalesce(current_revision,
+         (SELECT max(l.number) FROM revisions l WHERE l.experience_id = experiences.id AND l.state = 'retired'),
+         revision))"""
 _STAYS = f", suspended = false, {_DOMAIN}"
 _ENDED = f", current_revision = NULL, suspended = false, superseded_by = CAST(:superseded_by AS uuid), {_DOMAIN}"
 _TRANSITION = text("""
-INSERT INTO transitions (experience_id, seq, from_stage, to_stage, event, revision, cause_id, actor_id)
-SELECT CAST(:id AS uuid), coalesce(max(seq), 0) + 1, :from_stage, :to_stage, :event, :revision,
-       CAST(:cause_id AS uuid), :actor_id
-  FROM transitions WHERE experience_id = CAST(:id AS uuid)
+INSERT INTO transitions (experience_id, seq, from_stage, to_stage, event, revision, cause_id, actor_id, suspended)
+SELECT e.id, (SELECT coalesce(max(t.seq), 0) + 1 FROM transitions t WHERE t.experience_id = e.id), :from_stage,
+       :to_stage, :event, :revision, CAST(:cause_id AS uuid), :actor_id, e.suspended
+  FROM experiences e WHERE e.id = CAST(:id AS uuid)
 """)
 _SETTLE = text("""
 UPDATE commands SET state = :state, outcome = :outcome, settled_at = clock_timestamp()
@@ -126,7 +128,7 @@ async def add_transition(
     cause_id: str | None = None,
     actor_id: str | None = None,
 ) -> None:
-    """Write down what happened to a locked experience."""
+    """Write down what happened to a locked experience, and whether its current revision is hidden now."""
     values = {
         "id": row["id"],
         "from_stage": row["stage"],

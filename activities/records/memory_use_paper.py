@@ -16,6 +16,11 @@ _SHORT = 200
 """Characters of each reason in a paper that would be too long with all of them."""
 
 
+def paper_id(decision_id: str) -> str:
+    """Return the id of a decision's paper."""
+    return str(uuid.uuid5(_PAPERS, decision_id))
+
+
 def memory_use_paper(use: MemoryUse, *, strategy: str) -> Paper:
     """Return the paper; its id derives from the decision's, so that a repeat files nothing.
 
@@ -31,7 +36,7 @@ def memory_use_paper(use: MemoryUse, *, strategy: str) -> Paper:
         checks = [{**check, "text": _shortened(check["text"])} for check in checks]
         text = _text(use, strategy, citations, checks, note="Shortened; the memory-use record holds every word.")
     return Paper(
-        id=str(uuid.uuid5(_PAPERS, use.decision_id)),
+        id=paper_id(use.decision_id),
         kind=PaperKind.MEMORY_USE,
         title="Memory use: cited decision",
         text=text,

@@ -22,11 +22,14 @@ VALUES (:event_id, :topic, :kind, :key, CAST(:payload AS jsonb))
 ON CONFLICT DO NOTHING
 """)
 
-# Lifecycle events wait for the undelivered ones before them of the same key, unless those were set aside: a broken
-# event must not hold back a retirement (R10). Index events don't wait: the projector reads the present state of the
-# key, so one projection serves them all, but only one runner may hold a key.
+# Lifecycle events wait for the undelivered ones before them of the same key. So do they for one that was set aside
+# as dead: what came after it must not jump the order silently. Two things don't: an ending, since a broken event must
+# not hold back a retirement (R10), and whatever waits for a start, since every delivery starts a lifecycle that
+# doesn't run. Index events don't wait: the projector reads the present state of the key, so one projection serves
+# them all, but only one runner may hold a key.
 _TURN = {
-    Topic.LIFECYCLE: "p.position < o.position AND p.dead_at IS NULL",
+    Topic.LIFECYCLE: "p.position < o.position AND (p.dead_at IS NULL OR (p.kind <> 'start'"
+    " AND coalesce(o.payload ->> 'kind', '') NOT IN ('retire', 'supersede')))",
     Topic.INDEX: "p.claimed_until > clock_timestamp() AND p.position <> o.position",
 }
 _CLAIM = """
@@ -56,6 +59,13 @@ UPDATE outbox SET delivered_at = clock_timestamp(), claimed_until = NULL, outcom
  WHERE (position, attempts) IN (SELECT * FROM unnest(CAST(:positions AS bigint[]), CAST(:attempts AS integer[])))
    AND delivered_at IS NULL
 RETURNING position
+""")
+# A later projection of a key read its state after the change that an event of it told of, so it serves a dead one too.
+_DONE_WITH = text("""
+UPDATE outbox o SET delivered_at = clock_timestamp(), outcome = 'projected with a later event'
+  FROM unnest(CAST(:keys AS text[]), CAST(:positions AS bigint[])) AS done (key, position)
+ WHERE o.topic = 'index' AND o.key = done.key AND o.position < done.position
+   AND o.delivered_at IS NULL AND o.dead_at IS NOT NULL
 """)
 _POSTPONE = text("""
 UPDATE outbox
@@ -170,6 +180,10 @@ class OutboxTable:
             done = await self._mark(connection, events, outcome)
             lost = [event for event in events if event.position not in done and event.topic is Topic.INDEX]
             await self._ask_again(connection, lost)
+            served = [event for event in events if event.position in done and event.topic is Topic.INDEX]
+            if served:
+                keys, positions = [event.key for event in served], [event.position for event in served]
+                await connection.execute(_DONE_WITH, {"keys": keys, "positions": positions})
             if any(event.topic is Topic.INDEX for event in events):
                 await self._move_watermarks(connection)
 

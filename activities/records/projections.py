@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import uuid
+from collections.abc import Collection, Sequence
 
 from sqlalchemy import RowMapping, text
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -12,7 +13,9 @@ from activities.records.database import Database
 from activities.records.outbox import read_watermarks
 from activities.records.rows import CASE, case_of
 from contracts.arrivals import INDEXED_BODY
+from contracts.articles import ArticleDraft
 from contracts.experience import Draft
+from contracts.labels import CandidateKind
 from contracts.outbox import Watermark
 from contracts.projection import (
     ProjectionSource,
@@ -21,26 +24,30 @@ from contracts.projection import (
     collections_of,
     experience_source,
 )
+from contracts.reconcile import Recorded
+
+_FIRST = str(uuid.UUID(int=0))
 
 _EXPERIENCES = text("""
 SELECT e.id::text AS id, e.tenant_id, r.number, r.digest, r.content, r.state
   FROM experiences e
   JOIN LATERAL (SELECT * FROM revisions r WHERE r.experience_id = e.id
                  ORDER BY (r.state = 'current') DESC, r.number DESC LIMIT 1) r ON true
- WHERE e.id = ANY (CAST(:ids AS uuid[]))
+ WHERE e.kind = 'experience' AND e.id = ANY (CAST(:ids AS uuid[]))
 """)
 _ARTICLES = text("""
-SELECT a.id::text AS id, a.domain_id, r.number, r.digest, r.title, r.body, r.state
-  FROM articles a
-  JOIN LATERAL (SELECT * FROM article_revisions r WHERE r.article_id = a.id
+SELECT e.id::text AS id, r.domain_id, r.number, r.digest, r.content, r.state
+  FROM experiences e
+  JOIN LATERAL (SELECT * FROM revisions r WHERE r.experience_id = e.id
                  ORDER BY (r.state = 'current') DESC, r.number DESC LIMIT 1) r ON true
- WHERE a.id = ANY (CAST(:ids AS uuid[]))
+ WHERE e.kind = 'article' AND e.id = ANY (CAST(:ids AS uuid[]))
 """)
 _RECORD = text("""
 INSERT INTO projections (key, revision, content_hash, points) VALUES (:key, :revision, :content_hash, :points)
 ON CONFLICT (key) DO UPDATE SET revision = excluded.revision, content_hash = excluded.content_hash,
   points = excluded.points, projected_at = clock_timestamp()
 """)
+_LOCK = text("SELECT pg_advisory_xact_lock(hashtext('caselore.projections'))")
 _ANNOUNCE = text("""
 INSERT INTO outbox (event_id, topic, kind, key, payload, available_at)
 SELECT gen_random_uuid(), 'index', 'project', key, '{}', CAST(:from AS timestamptz)
@@ -51,11 +58,43 @@ UPDATE outbox SET available_at = clock_timestamp()
  WHERE topic = 'index' AND delivered_at IS NULL AND available_at = 'infinity'
 """)
 _EVERY_KEY = text("""
-SELECT 'case/' || id::text AS key FROM cases
-UNION ALL SELECT 'experience/' || experience_id::text FROM revisions WHERE state = 'current'
-UNION ALL SELECT 'article/' || article_id::text FROM article_revisions WHERE state = 'current'
+SELECT 'case/' || id::text AS key FROM cases WHERE erased_at IS NULL
+UNION ALL SELECT kind || '/' || experience_id::text FROM revisions WHERE state = 'current'
 UNION SELECT key FROM projections
  ORDER BY key
+""")
+
+
+# Each source in its own order, a page of it only: no walk reads a table twice.
+_KEYS_AFTER = {
+    CandidateKind.ARTICLE: "SELECT experience_id AS id FROM revisions WHERE kind = 'article' AND state = 'current'"
+    " AND experience_id > CAST(:after AS uuid) ORDER BY experience_id LIMIT :limit",
+    CandidateKind.CASE: "SELECT id FROM cases WHERE erased_at IS NULL AND id > CAST(:after AS uuid)"
+    " ORDER BY id LIMIT :limit",
+    CandidateKind.EXPERIENCE: "SELECT experience_id AS id FROM revisions WHERE kind = 'experience' AND state = 'current'"
+    " AND experience_id > CAST(:after AS uuid) ORDER BY experience_id LIMIT :limit",
+}
+_PROJECTED_AFTER = """
+SELECT target_id AS id FROM projections WHERE target_id > CAST(:after AS uuid) AND split_part(key, '/', 1) = :kind
+ ORDER BY target_id LIMIT :limit
+"""
+_KNOWN = text("""
+SELECT key FROM unnest(CAST(:keys AS text[])) AS key
+ WHERE EXISTS (SELECT 1 FROM projections p WHERE p.key = key.key)
+UNION SELECT 'case/' || id FROM cases WHERE erased_at IS NULL AND id = ANY (CAST(:cases AS uuid[]))
+UNION SELECT 'experience/' || experience_id FROM revisions
+ WHERE kind = 'experience' AND state = 'current' AND experience_id = ANY (CAST(:experiences AS uuid[]))
+UNION SELECT 'article/' || experience_id FROM revisions
+ WHERE kind = 'article' AND state = 'current' AND experience_id = ANY (CAST(:articles AS uuid[]))
+""")
+_RECORDED_OF = text("SELECT key, revision, content_hash, points FROM projections WHERE key = ANY (:keys)")
+_PENDING = text("""
+SELECT DISTINCT key FROM outbox
+ WHERE topic = 'index' AND delivered_at IS NULL AND dead_at IS NULL AND key = ANY (:keys)
+""")
+_MOVEMENT = text("""
+SELECT coalesce((SELECT max(position) FROM outbox), 0),
+       (SELECT count(*) FROM outbox WHERE topic = 'index' AND delivered_at IS NULL AND dead_at IS NULL)
 """)
 
 
@@ -102,6 +141,44 @@ class ProjectionsTable:
             rows = await connection.execute(text("SELECT key, revision, content_hash FROM projections"))
             return {key: (revision, content_hash) for key, revision, content_hash in rows.all()}
 
+    async def keys_after(self, after: str, limit: int) -> list[str]:
+        """See `contracts.reconcile_ports.RecordContents.keys_after`."""
+        begun, _, last = after.partition("/")
+        keys: list[str] = []
+        async with self._database.as_system() as connection:
+            for kind, recorded in _KEYS_AFTER.items():
+                if kind < begun or len(keys) == limit:
+                    continue
+                sql = f"SELECT id::text FROM (({recorded}) UNION ({_PROJECTED_AFTER})) k ORDER BY id LIMIT :limit"
+                values = {"after": last if kind == begun else _FIRST, "kind": kind, "limit": limit - len(keys)}
+                ids = (await connection.execute(text(sql), values)).scalars()
+                keys += [f"{kind}/{each}" for each in ids]
+        return keys
+
+    async def known(self, keys: Collection[str]) -> set[str]:
+        """See `contracts.reconcile_ports.RecordContents.known`."""
+        ids = ids_by_kind(list(keys))
+        values = {"keys": list(keys), **{f"{kind}s": found for kind, found in ids.items()}}
+        async with self._database.as_system() as connection:
+            return set((await connection.execute(_KNOWN, values)).scalars())
+
+    async def recorded_of(self, keys: Collection[str]) -> dict[str, Recorded]:
+        """See `contracts.reconcile_ports.RecordContents.recorded_of`."""
+        async with self._database.as_system() as connection:
+            rows = await connection.execute(_RECORDED_OF, {"keys": list(keys)})
+            return {row.key: Recorded(row.revision, row.content_hash, row.points) for row in rows}
+
+    async def pending(self, keys: Collection[str]) -> set[str]:
+        """See `contracts.reconcile_ports.RecordContents.pending`."""
+        async with self._database.as_system() as connection:
+            return set((await connection.execute(_PENDING, {"keys": list(keys)})).scalars())
+
+    async def movement(self) -> tuple[int, int]:
+        """See `contracts.reconcile_ports.RecordContents.movement`."""
+        async with self._database.as_system() as connection:
+            head, pending = (await connection.execute(_MOVEMENT)).one()
+        return head, pending
+
     async def record(self, sources: Sequence[ProjectionSource]) -> None:
         """See `contracts.ports.Projections.record`."""
         held = [
@@ -116,6 +193,8 @@ class ProjectionsTable:
         ]
         gone = [source.key for source in sources if not source.entries]
         async with self._database.as_system() as connection:
+            # One at a time: two projectors that hold the same keys in another order would wait for each other.
+            await connection.execute(_LOCK)
             if held:
                 await connection.execute(_RECORD, held)
             if gone:
@@ -130,7 +209,7 @@ class ProjectionsTable:
 async def _cases(connection: AsyncConnection, ids: Sequence[str]) -> list[ProjectionSource]:
     if not ids:
         return []
-    sql = text(f"{CASE} WHERE c.id = ANY (CAST(:ids AS uuid[]))")
+    sql = text(f"{CASE} WHERE c.erased_at IS NULL AND c.id = ANY (CAST(:ids AS uuid[]))")
     return [_case(row) for row in (await connection.execute(sql, {"ids": ids})).mappings()]
 
 
@@ -162,7 +241,7 @@ async def _articles(connection: AsyncConnection, ids: Sequence[str]) -> list[Pro
             row["domain_id"],
             row["number"],
             row["digest"],
-            (row["title"], row["body"]) if row["state"] == "current" else None,
+            ArticleDraft.model_validate(row["content"]) if row["state"] == "current" else None,
         )
         for row in rows
     ]

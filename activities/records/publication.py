@@ -50,7 +50,7 @@ async def end_current(connection: AsyncConnection, experience_id: str, state: st
 
 
 async def close_draft(connection: AsyncConnection, experience_id: str, state: str) -> None:
-    """Label the open draft as `returned` or `rejected`; its text takes no further part."""
+    """Label the open draft as `returned`, `rejected` or `trimmed`; its text takes no further part."""
     await connection.execute(_CLOSE_DRAFT, {"experience_id": experience_id, "state": state})
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import RowMapping, text
@@ -12,7 +14,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from activities.records.candidate_rows import ids_by_kind, resolve
 from activities.records.database import Database
 from activities.records.outbox import read_watermarks
-from contracts.candidates import CanonicalLookup, Found, Resolution, RetrievalTask
+from activities.records.supersessions import read_earlier
+from contracts.candidates import CandidateRecord, CanonicalLookup, Earlier, Found, Resolution, RetrievalTask
 from contracts.errors import UnknownRetrieval
 from contracts.identity import Profile
 from contracts.index import Scope
@@ -49,16 +52,20 @@ SELECT 'case/' || c.id::text FROM cases c
  ORDER BY c.opened_at DESC, c.id LIMIT :limit
 """)
 _SEEN = text("""
-SELECT 'case/' || c.id::text AS target, c.revision FROM cases c WHERE c.id = ANY (CAST(:case AS uuid[]))
+SELECT 'case/' || c.id::text AS target, c.revision FROM cases c
+ WHERE c.erased_at IS NULL AND c.id = ANY (CAST(:case AS uuid[]))
 UNION ALL
 SELECT 'experience/' || r.experience_id::text, r.number FROM revisions r
- WHERE r.experience_id = ANY (CAST(:experience AS uuid[])) AND r.state = 'current'
+ WHERE r.experience_id = ANY (CAST(:experience AS uuid[])) AND r.kind = 'experience' AND r.state = 'current'
 UNION ALL
-SELECT 'article/' || r.article_id::text, r.number FROM article_revisions r
- WHERE r.article_id = ANY (CAST(:article AS uuid[])) AND r.state = 'current'
+SELECT 'article/' || r.experience_id::text, r.number FROM revisions r
+ WHERE r.experience_id = ANY (CAST(:article AS uuid[])) AND r.kind = 'article' AND r.state = 'current'
 """)
-# Any word may match; rank decides. plainto_tsquery joins by AND, so its operators are turned into OR.
-_QUERY = "(SELECT CAST(replace(CAST(plainto_tsquery('simple', :text) AS text), ' & ', ' | ') AS tsquery) AS q) AS asked"
+# Any word may match; rank decides. plainto_tsquery joins by AND, so its operators are turned into OR. Texts are kept as
+# they came, and full text takes a composed and a decomposed letter for two: it is asked for both spellings (R22).
+_QUERY = """
+(SELECT CAST(replace(CAST(plainto_tsquery('simple', normalize(:text, NFC) || ' ' || normalize(:text, NFD)) AS text),
+                     ' & ', ' | ') AS tsquery) AS q) AS asked"""
 _PENDING = """
  AND {id} IN (SELECT CAST(split_part(key, '/', 2) AS uuid) FROM outbox
                WHERE topic = 'index' AND delivered_at IS NULL AND source = '{source}')
@@ -67,7 +74,7 @@ _CANONICAL = {
     CandidateKind.EXPERIENCE: f"""
 SELECT 'experience/' || r.experience_id::text AS target, ts_rank(r.search, q) AS rank
   FROM revisions r, {_QUERY}
- WHERE r.state = 'current' AND r.search @@ q
+ WHERE r.kind = 'experience' AND r.state = 'current' AND r.search @@ q
    AND (cardinality(CAST(:domains AS text[])) = 0 OR r.domain_id = ANY (CAST(:domains AS text[])))
    AND r.outcome = ANY (CAST(:outcomes AS text[])) {{pending}}""",
     CandidateKind.CASE: f"""
@@ -75,15 +82,15 @@ SELECT 'case/' || c.id::text AS target, ts_rank(c.search, q) AS rank
   FROM cases c, {_QUERY}
  WHERE c.search @@ q AND {_IN_SCOPE} {{pending}}""",
     CandidateKind.ARTICLE: f"""
-SELECT 'article/' || r.article_id::text AS target, ts_rank(r.search, q) AS rank
-  FROM article_revisions r JOIN articles a ON a.id = r.article_id, {_QUERY}
- WHERE r.state = 'current' AND r.search @@ q
-   AND (cardinality(CAST(:domains AS text[])) = 0 OR a.domain_id = ANY (CAST(:domains AS text[]))) {{pending}}""",
+SELECT 'article/' || r.experience_id::text AS target, ts_rank(r.search, q) AS rank
+  FROM revisions r, {_QUERY}
+ WHERE r.kind = 'article' AND r.state = 'current' AND r.search @@ q
+   AND (cardinality(CAST(:domains AS text[])) = 0 OR r.domain_id = ANY (CAST(:domains AS text[]))) {{pending}}""",
 }
 _ID = {
     CandidateKind.EXPERIENCE: "r.experience_id",
     CandidateKind.CASE: "c.id",
-    CandidateKind.ARTICLE: "r.article_id",
+    CandidateKind.ARTICLE: "r.experience_id",
 }
 _SAVE = text("""
 UPDATE retrieval_requests SET answer = CAST(:answer AS jsonb), abstained = :abstained, answered_at = :answered_at
@@ -169,11 +176,22 @@ class RetrievalsTable:
 
     async def resolve(self, task: RetrievalTask, targets: Sequence[str]) -> Resolution:
         """See `contracts.ports.RetrievalRecords.resolve`."""
-        async with self._database.as_principal(task.principal_id) as connection:
-            seen = await resolve(connection, targets)
+        seen, earlier = await asyncio.gather(self._seen_now(task, targets), self._earlier(targets))
+        seen = {target: replace(record, supersedes=earlier.get(target, ())) for target, record in seen.items()}
         unseen = [target for target in targets if target not in seen]
         withdrawn, not_permitted = await self._explain(task, unseen)
         return Resolution(records=seen, withdrawn=withdrawn, not_permitted=not_permitted)
+
+    async def _seen_now(self, task: RetrievalTask, targets: Sequence[str]) -> dict[str, CandidateRecord]:
+        async with self._database.as_principal(task.principal_id) as connection:
+            return await resolve(connection, targets)
+
+    async def _earlier(self, targets: Sequence[str]) -> dict[str, tuple[Earlier, ...]]:
+        experiences = ids_by_kind(targets)[CandidateKind.EXPERIENCE]
+        if not experiences:
+            return {}
+        async with self._database.as_system() as connection:
+            return await read_earlier(connection, experiences)
 
     async def _explain(self, task: RetrievalTask, unseen: Sequence[str]) -> tuple[frozenset[str], frozenset[str]]:
         """Tell what the caller can't see apart: no longer current, or outside its grants in its own tenants (R21)."""
@@ -184,7 +202,7 @@ class RetrievalsTable:
         async with self._database.as_system() as connection:
             rows = await connection.execute(
                 text(
-                    "SELECT c.id::text FROM cases c WHERE c.id = ANY (CAST(:ids AS uuid[]))"
+                    "SELECT c.id::text FROM cases c WHERE c.erased_at IS NULL AND c.id = ANY (CAST(:ids AS uuid[]))"
                     " AND c.tenant_id IN (SELECT tenant_id FROM grants WHERE principal_id = :who"
                     " AND (expires_at IS NULL OR expires_at > now()))"
                 ),

@@ -42,10 +42,18 @@ _OWN_RETRIEVAL = (
 _MY_PROPOSAL = (
     "EXISTS (SELECT 1 FROM experiences e WHERE e.id = experience_id AND e.proposer_id = (SELECT app_principal()))"
 )
+_MY_REVIEW = (
+    "EXISTS (SELECT 1 FROM experiences e WHERE e.id = experience_id AND e.domain_id IN (SELECT app_review_domains()))"
+)
 # An answer may have been given under grants that its reader doesn't hold, or no longer holds (R4, R21).
 _SOURCE = (
     "(candidate ->> 'source_case' IS NULL"
     " OR EXISTS (SELECT 1 FROM cases c WHERE c.id = CAST(candidate ->> 'source_case' AS uuid)))"
+)
+# Whoever sees an experience or case sees what was done to it; everybody sees their own acts.
+_AUDIT = (
+    "actor_id = (SELECT app_principal()) OR EXISTS (SELECT 1 FROM experiences e WHERE e.id = subject_id)"
+    " OR EXISTS (SELECT 1 FROM cases c WHERE c.id = subject_id)"
 )
 _USE = "EXISTS (SELECT 1 FROM memory_uses u WHERE u.decision_id = {table}.decision_id)"
 
@@ -63,14 +71,18 @@ READ: dict[str, str] = {
     "case_links": f"{_TENANT} OR (case_id IN (SELECT app_cases()) AND other_case_id IN (SELECT app_cases()))",
     "case_papers": _CASE,
     "case_results": _CASE,
+    "case_keys": _CASE,
+    "case_placeholders": _CASE,
     "experiences": f"{_CASE} OR domain_id IN (SELECT app_review_domains())",
     "revisions": f"(state = 'current' AND {_KNOWN}) OR {_EXPERIENCE}",
     "commands": _EXPERIENCE,
     "review_decisions": _EXPERIENCE,
     "transitions": _EXPERIENCE,
-    "articles": _KNOWN,
-    "article_revisions": f"(state = 'current' AND {_KNOWN}) OR EXISTS (SELECT 1 FROM articles a"
-    " WHERE a.id = article_id AND a.domain_id IN (SELECT app_review_domains()))",
+    "admissions": _EXPERIENCE,
+    "admission_findings": _EXPERIENCE,
+    "finding_dismissals": _EXPERIENCE,
+    "review_claims": _EXPERIENCE,
+    "delegations": "(SELECT app_principal()) IN (delegator_id, delegate_id)",
     "strategies": _KNOWN,
     "strategy_versions": _KNOWN,
     "profiles": _KNOWN,
@@ -82,6 +94,7 @@ READ: dict[str, str] = {
     "retrieval_verdicts": _USE.format(table="retrieval_verdicts"),
     "fresh_checks": _USE.format(table="fresh_checks"),
     "watermarks": _KNOWN,
+    "audit": _AUDIT,
     "projections": "EXISTS (SELECT 1 FROM experiences e WHERE e.id = target_id)"
     " OR EXISTS (SELECT 1 FROM cases c WHERE c.id = target_id)",
 }
@@ -97,10 +110,18 @@ WRITE: dict[str, str] = {
     "case_links": f"{_TENANT} AND {_BY_ME.format('decided_by')}",
     "case_papers": f"{_CASE} AND {_BY_ME.format('author_id')}",
     "case_results": f"{_CASE} AND {_BY_ME.format('recorded_by')}",
+    "case_keys": _CASE,
+    "case_placeholders": _CASE,
     "experiences": f"{_CASE} AND {_BY_ME.format('proposer_id')} AND stage = 'curator_review'",
     "revisions": f"number = 1 AND state = 'draft' AND {_BY_ME.format('author_id')} AND {_MY_PROPOSAL}",
     "commands": f"state = 'pending' AND {_BY_ME.format('issued_by')} AND {_EXPERIENCE}",
     "transitions": f"seq = 1 AND event = 'propose' AND {_BY_ME.format('actor_id')} AND {_MY_PROPOSAL}",
+    "admissions": f"revision = 1 AND {_MY_PROPOSAL}",
+    "admission_findings": f"revision = 1 AND {_MY_PROPOSAL}",
+    "review_claims": f"{_BY_ME.format('claimed_by')} AND {_MY_REVIEW}",
+    # Only a role of one's own can be lent: what was lent isn't lent on (R7).
+    "delegations": f"{_BY_ME.format('delegator_id')} AND revoked_at IS NULL"
+    " AND (domain_id, role) IN (SELECT o.domain_id, o.role FROM app_own_roles() o)",
     "retrieval_requests": f"{_OWN} AND answer IS NULL AND (case_id IS NULL OR {_CASE})",
     "retrieval_reads": _OWN_RETRIEVAL,
     "memory_uses": f"{_RETRIEVAL} AND {_BY_ME.format('decided_by')}",
@@ -118,11 +139,17 @@ CHANGE: dict[str, tuple[str, ...]] = {
         "request_type", "symptom_tags", "product", "system", "environment", "version", "object_refs",
     ),
     "case_links": ("removed_by", "removed_at", "removal_reason"),
+    "review_claims": ("revision", "stage", "claimed_by", "claimed_at", "claimed_until"),
+    "delegations": ("revoked_at", "revoked_by"),
     "fresh_checks": ("outcome", "note", "settled_at"),
 }  # fmt: skip
 """Columns that the application role may change, in rows that it may read."""
 
-CHANGED: dict[str, str] = {"case_links": f"{_TENANT} AND {_BY_ME.format('removed_by')}"}
+CHANGED: dict[str, str] = {
+    "case_links": f"{_TENANT} AND {_BY_ME.format('removed_by')}",
+    "delegations": _BY_ME.format("revoked_by"),
+    "review_claims": f"{_BY_ME.format('claimed_by')} AND {_MY_REVIEW}",
+}
 """What a row must be after a change; as it must be to be read, unless told here."""
 
 

@@ -7,8 +7,8 @@ from typing import Any
 from sqlalchemy import RowMapping
 
 from contracts.arrivals import INDEXED_BODY
+from contracts.articles import AnyDraft, ArticleDraft, kind_of
 from contracts.cases import Case, CaseFacts, Origin
-from contracts.experience import Draft
 from contracts.projection import unit_text
 from contracts.review import Snapshot
 
@@ -20,9 +20,16 @@ SELECT c.id::text AS id, c.tenant_id, o.source, o.external_id, c.title, c.body, 
   FROM cases c JOIN origins o ON o.id = c.origin_id
 """
 
-SNAPSHOT = """
-SELECT e.id::text AS experience_id, e.tenant_id, e.domain_id, e.stage, e.revision, r.digest, e.current_revision,
-       e.due_at, e.reminded, e.escalated
+RESTS_AT = """
+CASE WHEN e.current_revision IS NOT NULL THEN 'published'
+     WHEN EXISTS (SELECT 1 FROM revisions p WHERE p.experience_id = e.id AND p.state = 'retired') THEN 'retired'
+     ELSE 'rejected' END
+"""
+"""Where an experience `e` stands when its draft comes to nothing (`contracts.lifecycle.transition`)."""
+
+SNAPSHOT = f"""
+SELECT e.id::text AS experience_id, coalesce(e.tenant_id, '') AS tenant_id, e.domain_id, e.stage, e.revision, r.digest, e.current_revision,
+       e.suspended, {RESTS_AT} AS rests_at, e.due_at, e.reminded, e.escalated
   FROM experiences e JOIN revisions r ON r.experience_id = e.id AND r.number = e.revision
 """
 
@@ -62,8 +69,10 @@ def snapshot_of(row: RowMapping) -> Snapshot:
     return Snapshot.model_validate(dict(row))
 
 
-def searchable(draft: Draft) -> str:
+def searchable(draft: AnyDraft) -> str:
     """Return the approved words of a draft for full text; the title is a column of its own."""
+    if isinstance(draft, ArticleDraft):
+        return "\n".join([*draft.concepts, draft.body])
     synopsis = draft.synopsis
     words = [synopsis.text, synopsis.request_type, *synopsis.symptom_tags, synopsis.route, synopsis.disposition]
     for unit in draft.units:
@@ -71,25 +80,29 @@ def searchable(draft: Draft) -> str:
     return "\n".join(words)
 
 
-def revision_values(experience_id: str, number: int, draft: Draft, author_id: str) -> dict[str, Any]:
+def revision_values(
+    experience_id: str, number: int, draft: AnyDraft, author_id: str, *, trimmed_from: int | None = None
+) -> dict[str, Any]:
     """Return the values of `INSERT_REVISION`."""
     return {
         "experience_id": experience_id,
         "number": number,
-        "outcome": draft.outcome,
-        "proof_level": draft.proof_level,
+        "kind": kind_of(draft),
+        "outcome": None if isinstance(draft, ArticleDraft) else draft.outcome,
+        "proof_level": None if isinstance(draft, ArticleDraft) else draft.proof_level,
         "domain_id": draft.domain_id,
         "title": draft.title,
         "content": draft.model_dump_json(),
         "digest": draft.digest(),
         "author_id": author_id,
         "searchable": searchable(draft),
+        "trimmed_from": trimmed_from,
     }
 
 
 INSERT_REVISION = """
-INSERT INTO revisions (experience_id, number, outcome, proof_level, domain_id, title, content, digest, author_id,
-                       searchable)
-VALUES (:experience_id, :number, :outcome, :proof_level, :domain_id, :title, CAST(:content AS jsonb), :digest,
-        :author_id, :searchable)
+INSERT INTO revisions (experience_id, number, kind, outcome, proof_level, domain_id, title, content, digest, author_id,
+                       searchable, trimmed_from)
+VALUES (:experience_id, :number, :kind, :outcome, :proof_level, :domain_id, :title, CAST(:content AS jsonb), :digest,
+        :author_id, :searchable, :trimmed_from)
 """

@@ -32,6 +32,7 @@ def notes(reads: Sequence[Read], weighing: Weighing, listed: int, wanted: int) -
         lines.append("No index had a hit; that is not proof of absence.")
     if weighing.stale:
         lines.append(f"{weighing.stale} found at another revision; shown as the record holds them now.")
+    lines += [f"Superseded: {gap}." for item in weighing.weighed for gap in item.gaps]
     if weighing.ineligible:
         lines.append(f"{weighing.ineligible} found and left out: the strategy doesn't accept them.")
     if listed < min(wanted, len(weighing.weighed)):

@@ -13,9 +13,9 @@ from contracts.experience import Limits
 from contracts.fusion import Fused, Ranking, fuse
 from contracts.labels import CandidateKind, Collection
 from contracts.projection import outcome_label
-from contracts.retrieval import Candidate, Match, RetrievalRequest, Validity, ValidityState
+from contracts.retrieval import Candidate, Match, RetrievalRequest, Superseded, Validity, ValidityState
 from contracts.strategy import SourceStep
-from contracts.validity import FITS, combine, judge, judge_units
+from contracts.validity import FITS, combine, judge, judge_units, lost_cover
 
 _CASE_NOTE = "a live case, not reviewed experience: compare its facts"
 
@@ -29,6 +29,8 @@ class Weighed:
     """Each read that found it, its rank there, and how it was found."""
     detail: bool
     validity: Validity
+    gaps: tuple[str, ...] = ()
+    """What its supersession left without a successor, of what the request states (R10)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,9 @@ def weigh(task: RetrievalTask, fused: Sequence[Fused], reads: Sequence[Read], re
         stale += any(found.revision != record.revision for _, _, found in found_by)
         # A synopsis that routing found doesn't open the text behind it.
         detail = task.strategy.show_detail and any(read.collection is not Collection.ROUTING for read, _, _ in found_by)
-        weighed.append(Weighed(record, found_by, detail, _validity(record, task.request, detail=detail)))
+        gaps = _gaps(record, task.request)
+        validity = _validity(record, task.request, gaps, detail=detail)
+        weighed.append(Weighed(record, found_by, detail, validity, gaps))
     weighed.sort(key=lambda item: item.validity.state is ValidityState.OUT_OF_RANGE)  # stable: order is kept
     return Weighing(weighed, stale, ineligible)
 
@@ -107,6 +111,7 @@ def _candidate(rank: int, item: Weighed, extract: str, complete: bool) -> Candid
         ),
         limits=_limits(record),
         validity=item.validity,
+        supersedes=tuple(Superseded(ref=earlier.ref, revision=earlier.revision) for earlier in record.supersedes),
     )
 
 
@@ -121,7 +126,7 @@ def _eligible(record: CandidateRecord, step: SourceStep, task: RetrievalTask) ->
     return not step.needs_effort or (record.draft is not None and record.draft.effort is not None)
 
 
-def _validity(record: CandidateRecord, request: RetrievalRequest, *, detail: bool) -> Validity:
+def _validity(record: CandidateRecord, request: RetrievalRequest, gaps: tuple[str, ...], *, detail: bool) -> Validity:
     if record.kind is CandidateKind.CASE:
         opened = record.case.opened_at if record.case else None
         note = Validity(state=ValidityState.REVALIDATE, reasons=(_CASE_NOTE,))
@@ -134,7 +139,20 @@ def _validity(record: CandidateRecord, request: RetrievalRequest, *, detail: boo
     units = judge_units(draft.units, request) if detail else FITS
     # Limits that fit don't turn what failed into a remedy: the label travels with the verdict (R5).
     label = Validity(state=ValidityState.OK, reasons=tuple(filter(None, [outcome_label(draft.outcome)])))
-    return combine(label, revision, units)
+    uncovered = Validity(state=ValidityState.REVALIDATE, reasons=gaps) if gaps else FITS
+    return combine(label, revision, units, uncovered)
+
+
+def _gaps(record: CandidateRecord, request: RetrievalRequest) -> tuple[str, ...]:
+    """Return what the request states and the record doesn't cover though something that it superseded did."""
+    if record.draft is None:
+        return ()
+    lost = (", ".join(lost_cover(record.draft, earlier.limits, request)) for earlier in record.supersedes)
+    return tuple(
+        f"{facts}: covered by {earlier.ref} until {record.target} superseded it; nothing current took that over"
+        for facts, earlier in zip(lost, record.supersedes, strict=True)
+        if facts
+    )
 
 
 def _limits(record: CandidateRecord) -> Limits:

@@ -9,14 +9,17 @@ from dataclasses import dataclass, replace
 import structlog
 
 from activities.failures import failure_fields
+from activities.retrieval.extracts import words
+from activities.retrieval.identifier_hop import Hopping, IdentifierHop
 from contracts.candidates import CanonicalLookup, Found, RetrievalTask
 from contracts.errors import CaseloreError
+from contracts.fusion import Ranking, fuse
 from contracts.index import DenseQuery, Filter, LexicalQuery, VectorName
 from contracts.labels import CandidateKind, Collection, Outcome
 from contracts.outbox import Watermark
 from contracts.ports import Embedder, RetrievalRecords, SearchIndex
 from contracts.retrieval import RouteReport, RouteState
-from contracts.strategy import Route, SourceStep
+from contracts.strategy import Hop, Route, SourceStep
 
 _log = structlog.get_logger()
 
@@ -87,6 +90,7 @@ class Routes:
         self._index = index
         self._embedder = embedder
         self._seconds = seconds
+        self._hop = IdentifierHop(index)
 
     async def read(self, task: RetrievalTask, watermarks: Sequence[Watermark]) -> list[Read]:
         """Return how every route ended, with the record's reads in place of what the indexes lack (R16)."""
@@ -98,7 +102,10 @@ class Routes:
         asked = [(number, step, route) for number, step in steps for route in dict.fromkeys(step.routes)]
         reads = await asyncio.gather(*(self._run(task, *question, vector) for question in asked))
         instead = await asyncio.gather(*(self._instead(task, number, step, reads) for number, step in steps))
-        return [*reads, *_given(lacking), *_given(instead)]
+        hops = await asyncio.gather(
+            *(self._follow(task, number, step, step.hop, reads, vector) for number, step in steps if step.hop)
+        )
+        return [*reads, *(read for hopped in hops for read in hopped), *_given(lacking), *_given(instead)]
 
     async def _run(
         self, task: RetrievalTask, number: int, step: SourceStep, route: Route, vector: _ObjectiveVector
@@ -124,6 +131,49 @@ class Routes:
             step.collection, query, scope=task.scope, where=_filter(task, step), limit=step.depth
         )
         return [Found(hit.target, hit.revision, _MATCHED[route]) for hit in hits]
+
+    async def _follow(
+        self,
+        task: RetrievalTask,
+        number: int,
+        step: SourceStep,
+        hop: Hop,
+        reads: Sequence[Read],
+        vector: _ObjectiveVector,
+    ) -> list[Read]:
+        """Return what the first hits of the step's source name, each ranking as a read of its own."""
+        found = [read for read in reads if read.collection is step.collection and read.found]
+        order = fuse(
+            [Ranking(read.name, tuple(each.target for each in read.found), read.weight) for read in found],
+            task.strategy.rrf_k,
+        )
+        first = [item.target for item in order[: max(hop.first, hop.follow)]]
+        named = Read(number, step, Route.IDENTIFIER_HOP, step.weight * hop.weight)
+        if not first:
+            return [replace(named, state=RouteState.SKIPPED, why="nothing was found whose names could be followed")]
+        hopping = Hopping(step.collection, task.scope, _filter(task, step), {})
+
+        async def listen() -> list[Found]:
+            records = (await self._records.resolve(task, first)).records
+            for record in (records[ref] for ref in first if ref in records):
+                said = words(record, task.request, detail=task.strategy.show_detail)
+                hopping.texts[record.target] = f"{record.title}\n{said.text}"
+            return []
+
+        async def named_in_them() -> list[Found]:
+            return await self._hop.named(hopping, await vector.get(), hop)
+
+        heard = await self._timed(named, listen)
+        if heard.state is RouteState.FAILED:
+            return [heard]
+        sharing = [
+            self._timed(
+                replace(named, weight=step.weight * hop.follow_weight, why=f"names in {ref}"),
+                lambda ref=ref: self._hop.sharing(hopping, ref, task.request.objective, hop),
+            )
+            for ref in list(hopping.texts)[: hop.follow]
+        ]
+        return await asyncio.gather(self._timed(named, named_in_them), *sharing)
 
     async def _lacking(
         self, task: RetrievalTask, number: int, step: SourceStep, watermarks: Sequence[Watermark]

@@ -22,9 +22,11 @@ from temporalio.worker import Worker
 
 import workflows.options
 from activities.delivery import LifecycleDelivery
+from activities.erasure import ErasureActivities
 from activities.lifecycle import LifecycleActivities
 from activities.outbox import OutboxActivities
 from activities.projection import Projector
+from activities.records.erasure_work import ErasuresTable
 from activities.records.lifecycle import LifecycleTable
 from contracts.labels import Collection
 from contracts.ports import Embedder, SearchIndex
@@ -32,13 +34,15 @@ from deploy import logs
 from deploy.embedded.services import Addresses
 from deploy.runtime import running
 from deploy.settings import Settings, load_settings
-from deploy.wiring import Parts, build
+from deploy.wiring import Index, Parts, build
 from tests.acceptance.crash_points import Crash, CrashPlan, interrupted, watch_statements
+from workflows.histories import TemporalHistories
 
 LEASE = timedelta(seconds=2)
 TIMES: dict[str, Any] = {
     "RECORD_TIMEOUT": timedelta(seconds=3),
     "TURN_HEARTBEAT": timedelta(seconds=1.5),
+    "ERASURE_HEARTBEAT": timedelta(seconds=3),
     "MUST_HAPPEN": RetryPolicy(initial_interval=timedelta(milliseconds=200), maximum_interval=timedelta(seconds=1)),
 }
 """How soon a dead process's work is taken over: sooner than in the product, so that a test needn't wait."""
@@ -46,7 +50,7 @@ STICKY = timedelta(seconds=1)
 
 
 def wired(
-    plan: CrashPlan, settings: Settings, addresses: Addresses, client: Client, index: SearchIndex, embedder: Embedder
+    plan: CrashPlan, settings: Settings, addresses: Addresses, client: Client, index: Index, embedder: Embedder
 ) -> Parts:
     """Return the product's own parts with places for a crash between them."""
     parts = build(settings, addresses, client, index, embedder)
@@ -67,6 +71,11 @@ def wired(
     return dataclasses.replace(
         parts,
         delivery=delivery,
+        erasure_activities=ErasureActivities(
+            interrupted(ErasuresTable(parts.database), "erasures", plan),
+            interrupted(index, "index", plan),
+            TemporalHistories(client),
+        ),
         lifecycle_activities=LifecycleActivities(records),
         outbox_activities=OutboxActivities(delivery, projector, commands, changes),
     )

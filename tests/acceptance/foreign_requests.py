@@ -93,6 +93,11 @@ def _change(experience: str, **given: Any) -> dict[str, Any]:
     return {"command_id": fresh(), "experience_id": experience, "kind": "retire", "reason": "Over.", **given}
 
 
+def _delegation() -> dict[str, Any]:
+    sent = {"id": fresh(), "delegate_id": "somebody", "domain_id": "data", "role": "owner", "reason": "Leave."}
+    return {**sent, "expires_at": "2099-01-01T00:00:00Z"}
+
+
 def _retrieval(**given: Any) -> dict[str, Any]:
     sent = {"request_id": fresh(), "profile_id": "investigator", "purpose": "test", "objective": "letters"}
     return {**sent, **given}
@@ -154,6 +159,14 @@ FOREIGN: Mapping[tuple[str, str], Requests] = {
         Asked("POST", "/v1/experiences", {"experience_id": it.experience, "result_id": it.result, "draft": DRAFT}),
     ],
     ("GET", "/v1/experiences/{experience_id}"): lambda it, _: [Asked("GET", f"/v1/experiences/{it.experience}")],
+    ("GET", "/v1/experiences/{experience_id}/scope"): lambda it, own: [
+        Asked("GET", f"/v1/experiences/{it.experience}/scope"),
+        Asked("GET", f"/v1/experiences/{own.experience}/scope", query={"superseded_by": it.experience}),
+    ],
+    ("POST", "/v1/delegations"): lambda _it, _own: [Asked("POST", "/v1/delegations", _delegation())],
+    ("POST", "/v1/delegations/{delegation_id}/revocation"): lambda it, _: [
+        Asked("POST", f"/v1/delegations/{it.experience}/revocation")
+    ],
     ("POST", "/v1/reviews"): lambda it, _: [
         Asked("POST", "/v1/reviews", _review(it.experience, digest)) for digest in (it.digest, DIGEST)
     ],
@@ -187,6 +200,7 @@ FOREIGN: Mapping[tuple[str, str], Requests] = {
 
 OWN_ONLY: Mapping[tuple[str, str], Asked] = {
     ("GET", "/v1/reviews"): Asked("GET", "/v1/reviews", query={"limit": "500"}),
+    ("GET", "/v1/delegations"): Asked("GET", "/v1/delegations"),
     ("GET", "/v1/watermarks"): Asked("GET", "/v1/watermarks"),
 }
 """Routes that name nothing: whatever they answer is about the caller, or about no tenant."""

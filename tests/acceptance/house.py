@@ -30,7 +30,7 @@ from tests.acceptance.office import Office, fresh, open_office, settings_in
 from workflows import search_attributes
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 40.0
+PATIENCE = 120.0
 """Seconds after which something counts as never coming."""
 
 
@@ -86,6 +86,12 @@ class House:
                 stdout=asyncio.subprocess.PIPE,
                 stderr=log,
             )
+
+    async def kill(self) -> None:
+        """Kill the process, whatever it is at."""
+        assert self._process is not None
+        self._process.kill()
+        await self.died()
 
     async def died(self) -> None:
         """Return when the process has ended by itself."""

@@ -14,26 +14,40 @@ from sqlalchemy import text
 from temporalio.client import Client
 from temporalio.worker import Worker
 
+from activities.case_text import CaseText
 from activities.delivery import LifecycleDelivery
 from activities.intake import Intake
 from activities.lifecycle import LifecycleActivities
 from activities.mail.newly_written import newly_written
+from activities.personal_data.finder import RuleFinder
+from activities.reconciling import Reconciler
 from activities.records.access import Access
 from activities.records.arrival_history import ArrivalHistoryTable
 from activities.records.arrivals import Arrivals
+from activities.records.as_of import AsOfReads
+from activities.records.audit import AuditTable
 from activities.records.case_links import CaseLinksTable
 from activities.records.cases import Cases
 from activities.records.database import Database
+from activities.records.dead_letters import DeadLetters
+from activities.records.delegations import DelegationsTable
+from activities.records.erasures import ErasureOrders
 from activities.records.experiences import Experiences
 from activities.records.figures import FiguresTable
 from activities.records.identities import Identities
 from activities.records.lifecycle import LifecycleTable
 from activities.records.memory_use import MemoryUses
 from activities.records.outbox import OutboxTable
+from activities.records.placeholders import PlaceholdersTable
 from activities.records.projections import ProjectionsTable
+from activities.records.reconcile_reports import ReconcileReportsTable
 from activities.records.related import RelatedTable
+from activities.records.review_claims import ReviewClaims
+from activities.records.review_sheets import ReviewSheetsTable
+from activities.records.scope import ScopeTable
 from activities.reindexing import Reindexer
 from activities.related import RelatedWork
+from activities.review_sheet import ReviewDesk
 from api.app import create_app
 from api.client import CaseloreClient
 from api.examples import DRAFT
@@ -46,6 +60,7 @@ from contracts.labels import DomainRole, Outcome, PaperKind, PrincipalKind, Proo
 from contracts.lifecycle import Event, Stage
 from contracts.review import ReviewDecision
 from contracts.strategies import DATA_INVESTIGATION
+from deploy.wiring import SystemClock
 from workflows.experience_lifecycle import ExperienceLifecycle
 from workflows.gateway import TemporalGateway
 
@@ -70,7 +85,7 @@ class AwayIndex:
     async def search(self, *_: Any, **__: Any) -> Any:
         raise IndexUnavailable("The index can't be reached.")
 
-    open = close = apply = stored = drop = search
+    open = close = apply = stored = drop = compact = page = points_of = search
 
 
 class Letters:
@@ -108,21 +123,33 @@ class World:
             retrieval_queue=self.retrieval_queue,
             patience=timedelta(seconds=gateway_patience),
         )
+        reconciler = Reconciler(ProjectionsTable(self.database), AwayIndex(), Letters.model, SystemClock())
         return ApiServices(
             identities=Identities(self.database),
             access=Access(self.database),
             arrivals=Intake(Arrivals(self.database), newly_written),
             arrival_history=ArrivalHistoryTable(self.database),
             cases=Cases(self.database),
+            case_text=CaseText(PlaceholdersTable(self.database), RuleFinder()),
             case_links=CaseLinksTable(self.database),
             related=RelatedWork(RelatedTable(self.database), AwayIndex(), Letters()),
             experiences=Experiences(self.database),
+            review_desk=ReviewDesk(ReviewSheetsTable(self.database), AwayIndex(), Letters()),
+            review_claims=ReviewClaims(self.database),
+            delegations=DelegationsTable(self.database),
+            scope=ScopeTable(self.database),
             memory_uses=MemoryUses(self.database),
             projections=ProjectionsTable(self.database),
             delivery=LifecycleDelivery(OutboxTable(self.database), gateway),
             gateway=gateway,
             figures=FiguresTable(self.database),
-            reindexer=Reindexer(ProjectionsTable(self.database), AwayIndex()),
+            reindexer=Reindexer(ProjectionsTable(self.database), AwayIndex(), reconciler),
+            reconciler=reconciler,
+            reconcile_reports=ReconcileReportsTable(self.database),
+            dead_letters=DeadLetters(self.database),
+            audit=AuditTable(self.database),
+            erasures=ErasureOrders(self.database),
+            as_of=AsOfReads(self.database),
             readiness={},
             patience=patience,
         )

@@ -37,4 +37,6 @@ class ServerDouble(AsyncQdrantClient):
 
     async def get_collection(self, collection_name: str, **kwargs: Any) -> models.CollectionInfo:
         info = await super().get_collection(collection_name, **kwargs)
-        return info.model_copy(update={"payload_schema": dict(self._indexes.get(collection_name, {}))})
+        aliases = {each.alias_name: each.collection_name for each in (await self.get_aliases()).aliases}
+        indexes = self._indexes.get(aliases.get(collection_name, collection_name), {})
+        return info.model_copy(update={"payload_schema": dict(indexes)})

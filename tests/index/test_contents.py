@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import cast
 
 import pytest
 
 from contracts.errors import IndexSchemaMismatch, InvalidField
-from contracts.index import IndexChange, VectorName
+from contracts.index import IndexChange, Stored, VectorName
 from contracts.labels import Collection, Outcome, ProofLevel
 from contracts.ports import SearchIndex
+from contracts.reconcile_ports import IndexContents
 from tests.index.conftest import Opener
 from tests.index.samples import change, dense, lexical, payload, point, removal, targets
 
@@ -124,3 +126,43 @@ async def test_r22_a_bad_point_is_refused_and_nothing_of_the_call_is_written(ind
         with pytest.raises(error, match=words):
             await index.apply([good, refusal])
         assert await index.stored(DETAIL) == []
+
+
+@pytest.fixture
+def contents(index: SearchIndex) -> IndexContents:
+    """The same index, as a reconciliation sees it."""
+    return cast("IndexContents", index)
+
+
+async def test_r9_pages_hold_every_point_once_in_order(contents: IndexContents, index: SearchIndex) -> None:
+    """A reconciliation walks an index of any size in pages of a fixed one."""
+    targets = [f"case/{number}" for number in range(25)]
+    await index.apply([change(Collection.CASES, target) for target in targets])
+    assert await contents.page(Collection.DETAIL, None, 10) == ([], None)
+    found: list[Stored] = []
+    after, sizes = None, list[int]()
+    while True:
+        page, after = await contents.page(Collection.CASES, after, 10)
+        found += page
+        sizes.append(len(page))
+        if after is None:
+            break
+    assert sizes == [10, 10, 5]
+    assert found == await index.stored(Collection.CASES)
+    assert sorted(each.payload.target for each in found) == sorted(targets)
+
+
+async def test_r9_the_points_of_targets_are_all_of_theirs_and_no_others(
+    contents: IndexContents, index: SearchIndex
+) -> None:
+    two = [point(Collection.DETAIL, "experience/1", revision=number) for number in (1, 2)]
+    await index.apply([IndexChange(Collection.DETAIL, "experience/1", tuple(two))])
+    await index.apply([change(Collection.DETAIL, f"experience/{number}") for number in (2, 3)])
+    found = await contents.points_of(Collection.DETAIL, ["experience/1", "experience/3", "experience/9"])
+    assert sorted((each.payload.target, each.payload.revision) for each in found) == [
+        ("experience/1", 1),
+        ("experience/1", 2),
+        ("experience/3", 1),
+    ]
+    assert await contents.points_of(Collection.DETAIL, []) == []
+    assert await contents.points_of(Collection.ROUTING, ["experience/1"]) == []

@@ -66,6 +66,7 @@ NARROWED: list[tuple[Filter, set[str]]] = [
     (Filter(environments=("prod",)), {"experience/1"}),
     (Filter(concepts=("any",)), set()),
     (Filter(systems=("any",)), set()),
+    (Filter(names=("hong kong",)), set()),
     (Filter(not_targets=("experience/1",)), {"experience/2", "article/1"}),
     (Filter(domains=("data",), not_targets=("article/1", "experience/1")), set()),
 ]

@@ -157,6 +157,7 @@ async def test_an_event_that_keeps_failing_is_set_aside_and_does_not_hold_up_a_r
     """R10: dead after `OUTBOX_ATTEMPTS` failures of its own; it stays visible, undelivered."""
     one = key()
     broken, behind = await add(world, one, one)
+    world.owner.execute('UPDATE outbox SET payload = \'{"kind": "retire"}\' WHERE event_id = %s', (behind,))
     for attempt in range(1, limits.OUTBOX_ATTEMPTS + 1):
         event = await taken(world)
         dead = await world.outbox.postponed(event, "ValueError", may_die=True)

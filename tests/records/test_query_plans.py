@@ -13,7 +13,7 @@ from typing import Any, cast
 import pytest
 from sqlalchemy import text
 
-from activities.records import candidate_rows, experience_rows, outbox, retrievals
+from activities.records import candidate_rows, experience_rows, outbox, retrievals, review_queue
 from activities.records.rows import CASE
 from contracts.labels import CandidateKind, Outcome
 from contracts.outbox import Topic
@@ -27,7 +27,13 @@ SCOPE: dict[str, Any] = {"tenants": ["acme"], "cases": [CASE_ID]}
 LOOKUP: dict[str, Any] = {"text": "blank page", "domains": ["data"], "outcomes": list(Outcome), **SCOPE}
 AS_CALLER: dict[str, tuple[str, dict[str, Any]]] = {
     "view": (experience_rows.VIEW, {"id": EXPERIENCE}),
-    "tasks": (experience_rows.TASKS, {"limit": 50}),
+    "tasks": (
+        review_queue.TASKS,
+        {
+            **dict.fromkeys(("domain", "stage", "due_before", "claimed", "after_urgency", "after_due", "after_id")),
+            "limit": 50,
+        },
+    ),
     "resolve": (candidate_rows._EXPERIENCES.text, {"ids": [EXPERIENCE]}),
     "recheck": (retrievals._SEEN.text, {"case": [CASE_ID], "experience": [EXPERIENCE], "article": [CASE_ID]}),
     "registry by origin": (

@@ -10,12 +10,15 @@ import pytest
 import pytest_asyncio
 from sqlalchemy import text
 
+from activities.records.placeholders import PlaceholdersTable
 from activities.records.row_security import APP, SYSTEM
 from contracts.lifecycle import Event
+from contracts.masking import Value
+from contracts.personal_data import PersonalDataKind
 from tests.records.asking import answered, ask, candidate, check_result, citing
 from tests.records.world import World, draft, libpq, new_id
 
-HIDDEN = {"api_keys", "outbox"}
+HIDDEN = {"api_keys", "outbox", "reconcile_reports", "erasures", "tombstones"}
 """What the application role may not read at all."""
 AWKWARD = [
     "a", "A", "a:b", "acme1", "a b", "%", "_", "'", '"', "a,b", "{a}", "a\\", "null", "NULL", "*",
@@ -28,14 +31,20 @@ OWNING_TENANT = {
         table: f"SELECT tenant_id FROM {table}"
         for table in (
             "origins", "arrivals", "contents", "cases", "case_states", "case_links", "case_papers", "case_results",
+            "case_keys", "case_placeholders",
             "experiences",
         )
     },
     **{
         table: f"SELECT e.tenant_id FROM {table} t JOIN experiences e ON e.id = t.experience_id"
-        for table in ("revisions", "commands", "review_decisions", "transitions")
+        for table in (
+            "revisions", "commands", "review_decisions", "transitions", "admissions", "admission_findings",
+            "finding_dismissals", "review_claims",
+        )
     },
     "projections": "SELECT e.tenant_id FROM projections t JOIN experiences e ON e.id = t.target_id",
+    "audit": "SELECT coalesce(e.tenant_id, c.tenant_id, t.actor_id) FROM audit t"
+    " LEFT JOIN experiences e ON e.id = t.subject_id LEFT JOIN cases c ON c.id = t.subject_id",
     "retrieval_requests": "SELECT principal_id FROM retrieval_requests",
     **{
         table: f"SELECT q.principal_id FROM {table} t JOIN retrieval_requests q ON q.id = t.request_id"
@@ -59,9 +68,23 @@ async def fill(world: World, tenant: str, person: str) -> None:
         " VALUES (%s, %s, %s, 'body', 'b', 1, 's')",
         (new_id(), tenant, first),
     )
+    await PlaceholdersTable(world.database).numbers(
+        person, first, [Value(kind=PersonalDataKind.MAIL, normal="a@example.org")]
+    )
     experience_id = await world.published(by=person, tenant=tenant)
     await world.projections.record(await world.projections.desired([f"experience/{experience_id}"]))
-    await world.propose(by=person, tenant=tenant)
+    waiting = await world.propose(by=person, tenant=tenant)
+    world.owner.execute(
+        "INSERT INTO finding_dismissals (experience_id, revision, finding_id, reason, dismissed_by, decision_id)"
+        " SELECT experience_id, revision, finding_id, 'why', 'cora', gen_random_uuid() FROM admission_findings"
+        " WHERE experience_id = %s",
+        (waiting,),
+    )
+    world.owner.execute(
+        "INSERT INTO review_claims (experience_id, revision, stage, claimed_by, claimed_until)"
+        " VALUES (%s, 1, 'curator_review', 'cora', now() + interval '1 hour')",
+        (waiting,),
+    )
     returned = await world.propose(by=person, tenant=tenant)
     await world.decide(returned, "cora", Event.RETURN)
     ref = f"experience/{experience_id}"
@@ -87,6 +110,10 @@ async def fixture_crowd(shared: World) -> World:
     await shared.profile("data-agent", *AWKWARD)
     for name in AWKWARD:
         await fill(shared, name, name)
+    shared.owner.execute(
+        "INSERT INTO delegations (id, delegator_id, delegate_id, domain_id, role, reason, expires_at)"
+        " VALUES (gen_random_uuid(), 'cora', 'carl', 'data', 'curator', 'Leave.', now() + interval '1 day')"
+    )
     return shared
 
 
@@ -106,7 +133,12 @@ def test_every_table_is_under_forced_policies_for_both_roles(shared: World) -> N
         for role in roles
     }
     assert {table for table, role in policies if role == SYSTEM} == set(flags)
-    assert {table for table in flags if (table, APP) not in policies} == {"api_keys"}
+    assert {table for table in flags if (table, APP) not in policies} == {
+        "api_keys",
+        "reconcile_reports",
+        "erasures",
+        "tombstones",
+    }
     assert [role for _, role in policies if role not in (APP, SYSTEM)] == []
 
 

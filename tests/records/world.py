@@ -48,7 +48,7 @@ def draft(**changes: Any) -> Draft:
     outcome = changes.get("outcome", Outcome.SUCCEEDED)
     proof_level = changes.get("proof_level", ProofLevel.VERIFIED)
     text = changes.pop("text", "The register row was missing; adding it printed the document.")
-    span = SourceSpan(paper_id=changes.pop("span_paper", new_id()), start=0, end=5)
+    span_paper = changes.pop("span_paper", None)  # of the case: admission refuses any other
     values: dict[str, Any] = {
         "title": "Missing register row",
         "domain_id": "data",
@@ -63,7 +63,7 @@ def draft(**changes: Any) -> Draft:
                 kind=UnitKind.PROPOSITION,
                 text=text,
                 concepts=("register",),
-                spans=(span,),
+                spans=(SourceSpan(paper_id=span_paper, start=0, end=5),) if span_paper else (),
                 outcome=outcome,
                 proof_level=proof_level,
             ),

@@ -6,16 +6,19 @@ import asyncio
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import cast
 
 from temporalio.client import Client, WorkflowHistory, WorkflowUpdateStage
 from temporalio.worker import Worker
 
+from activities.reconcile_activity import ReconcileActivities
+from activities.reconciling import Reconciler
 from activities.retrieval.activity import RetrievalActivities
 from activities.retrieval.engine import RetrievalEngine
 from contracts.errors import CaseloreError, UnknownRetrieval
 from contracts.lifecycle import Event
+from contracts.reconcile import ReconcileReport
 from contracts.retrieval import RetrievalReceipt
 from contracts.review import CommandMessage
 from deploy.worker import workflow_runner
@@ -23,6 +26,7 @@ from tests.workflows.driver import Lifecycle, eventually, gateway_for, lifecycle
 from tests.workflows.lifecycle_records import LifecycleMemory
 from tests.workflows.test_outbox_projector import Following, projector
 from workflows.experience_lifecycle import ExperienceLifecycle
+from workflows.reconcile import Reconcile
 from workflows.retrieval import Retrieval
 
 SOON = timedelta(seconds=0.2)
@@ -73,6 +77,32 @@ async def superseded(lifecycle: Lifecycle) -> None:
     await lifecycle.accept_twice()
     await lifecycle.send(Event.CORRECT)
     await lifecycle.send(Event.SUPERSEDE)
+    await lifecycle.handle.result()
+
+
+async def revised(lifecycle: Lifecycle) -> None:
+    """An edit by the curator, accepted by two others."""
+    await lifecycle.send(Event.REVISE, by="cora")
+    await lifecycle.decide(Event.ACCEPT, "carl")
+    await lifecycle.decide(Event.ACCEPT, "olga")
+
+
+async def reinstated(lifecycle: Lifecycle) -> None:
+    """The run that a reinstatement starts, through both reviews."""
+    await lifecycle.accept_twice()
+    await lifecycle.send(Event.RETIRE)
+    await lifecycle.handle.result()
+    await lifecycle.send(Event.REINSTATE)
+    await lifecycle.accept_twice()
+
+
+async def reinstatement_rejected(lifecycle: Lifecycle) -> None:
+    """The run that a reinstatement starts and a rejection ends."""
+    await lifecycle.accept_twice()
+    await lifecycle.send(Event.RETIRE)
+    await lifecycle.handle.result()
+    await lifecycle.send(Event.REINSTATE)
+    await lifecycle.decide(Event.REJECT, "cora")
     await lifecycle.handle.result()
 
 
@@ -158,6 +188,9 @@ LIFECYCLE: Mapping[str, Callable[[Lifecycle], Awaitable[None]]] = {
         correction_rejected,
         retired,
         superseded,
+        revised,
+        reinstated,
+        reinstatement_rejected,
         refused_decision,
         unknown_command,
         reminded_escalated,
@@ -222,9 +255,40 @@ async def retrieval_history(client: Client, name: str) -> WorkflowHistory:
         return await client.get_workflow_handle(f"retrieval/{request_id}").fetch_history()
 
 
+class Drift:
+    """A reconciliation that finds drift, and the place for its report."""
+
+    async def reconcile(self, *, repair: bool, seen: object = None) -> ReconcileReport:
+        """Find two keys that drift."""
+        began = datetime(2026, 3, 2, tzinfo=UTC)
+        return ReconcileReport(began_at=began, drifting=2, repairs=2, unreadable=1, adds_up=False)
+
+    async def keep(self, report: ReconcileReport, *, asked_by: str, repaired: bool) -> str:
+        """Keep nothing."""
+        return "6a1f3f0e-5a0b-5c3e-9d0a-0f6f7c2b8a11"
+
+
+async def reconcile_history(client: Client, name: str) -> WorkflowHistory:
+    """Run a reconciliation and return its history."""
+    queue, drift = f"projection-{uuid.uuid4()}", Drift()
+    activities = ReconcileActivities(cast(Reconciler, drift), drift)
+    async with Worker(
+        client,
+        task_queue=queue,
+        workflows=[Reconcile],
+        activities=[activities.reconcile_index],
+        workflow_runner=workflow_runner(),
+        identity="caselore",
+    ):
+        handle = await client.start_workflow(Reconcile.run, id=f"reconcile/{queue}", task_queue=queue)
+        await handle.result()
+        return await handle.fetch_history()
+
+
 SCENARIOS: Mapping[str, tuple[Callable[[Client, str], Awaitable[WorkflowHistory]], tuple[str, ...]]] = {
     "ExperienceLifecycle": (lifecycle_history, tuple(LIFECYCLE)),
     "OutboxProjector": (projector_history, ("turns",)),
+    "Reconcile": (reconcile_history, ("drift",)),
     "Retrieval": (retrieval_history, ("answered", "refused")),
 }
 """How each workflow's histories are made, and their names."""

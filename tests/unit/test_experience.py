@@ -266,3 +266,23 @@ def draft_with_units(original: Draft, units: tuple[KnowledgeUnit, ...]) -> Draft
 def test_a_proposal_keeps_the_caller_s_id() -> None:
     key = "4f0c7f0e-3b0a-4f0e-9c57-6f4c1c9f0001"
     assert Proposal(experience_id=key, result_id=key, draft=draft()).experience_id == key
+
+
+class TestDeclinedUnits:
+    WHOLE = draft(units=tuple(unit(id=f"u{n}", outcome=Outcome.SUCCEEDED) for n in range(1, 4)))
+
+    def test_r7_the_rest_is_the_same_text_for_everybody(self) -> None:
+        rest = self.WHOLE.without_units(["u2", "u2"])
+        assert [each.id for each in rest.units] == ["u1", "u3"]
+        assert rest.digest() == self.WHOLE.without_units(("u2",)).digest() != self.WHOLE.digest()
+        assert rest == Draft.model_validate(rest.model_dump())
+        assert self.WHOLE.without_units(()) == self.WHOLE
+
+    @pytest.mark.parametrize(
+        ("declined", "accepted"), [(["u9"], "u1, u2, u3"), (["u1", "u2", "u3"], "return or reject")]
+    )
+    def test_r7_what_is_not_there_and_all_that_is_cannot_be_declined(self, declined: list[str], accepted: str) -> None:
+        with pytest.raises(InvalidField) as refusal:
+            self.WHOLE.without_units(declined)
+        assert refusal.value.field == "declined_units"
+        assert accepted in refusal.value.accepted

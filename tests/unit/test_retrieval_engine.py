@@ -205,6 +205,8 @@ class Memory:
 
     async def drop(self, collection: Collection) -> None: ...
 
+    async def compact(self, collection: Collection) -> None: ...
+
     async def search(
         self, collection: Collection, query: DenseQuery | LexicalQuery, *, scope: Scope, where: Filter, limit: int
     ) -> list[Hit]:

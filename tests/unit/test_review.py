@@ -12,6 +12,7 @@ from contracts.experience import Draft, KnowledgeUnit, RoutingSynopsis
 from contracts.labels import Outcome, ProofLevel, UnitKind
 from contracts.lifecycle import VERDICTS, Event, Stage
 from contracts.review import (
+    WITH_DRAFT,
     ChangeCommand,
     ChangeKind,
     CommandMessage,
@@ -91,14 +92,28 @@ class TestDecisions:
             decision(comment="x" * (limits.PARAGRAPH + 1))
         assert refusal.value.field == "comment"
 
+    @pytest.mark.parametrize("verdict", sorted(VERDICTS))
+    def test_r7_units_are_declined_with_an_acceptance_of_the_rest(self, verdict: Event) -> None:
+        if verdict is Event.ACCEPT:
+            assert decision(verdict=verdict, declined_units=("u2",)).declined_units == ("u2",)
+            return
+        with pytest.raises(InvalidField) as refusal:
+            decision(verdict=verdict, comment="See line 2.", declined_units=("u2",))
+        assert refusal.value.field == "declined_units"
+
 
 class TestCommands:
-    @pytest.mark.parametrize("kind", [ChangeKind.RESUBMIT, ChangeKind.CORRECT])
+    @pytest.mark.parametrize("kind", sorted(WITH_DRAFT))
     def test_r10_a_new_text_is_given_whole(self, kind: ChangeKind) -> None:
-        assert command(kind, draft=DRAFT).draft == DRAFT
+        assert command(kind, draft=DRAFT, digest="0" * 64).draft == DRAFT
         with pytest.raises(InvalidField) as refusal:
-            command(kind)
+            command(kind, digest="0" * 64)
         assert refusal.value.field == "draft"
+
+    def test_r24_an_edit_names_the_draft_that_it_was_made_from(self) -> None:
+        with pytest.raises(InvalidField) as refusal:
+            command(ChangeKind.REVISE, draft=DRAFT)
+        assert refusal.value.field == "digest"
 
     def test_r10_a_retirement_needs_no_text_and_no_successor(self) -> None:
         assert command(ChangeKind.RETIRE).draft is None

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from temporalio import activity
 
@@ -14,13 +15,12 @@ from contracts import limits
 from contracts.errors import (
     CaseloreError,
     NotReviewer,
-    SamePerson,
     StaleDigest,
     StaleStage,
     UnknownCommand,
     UnknownExperience,
 )
-from contracts.lifecycle import REVIEWED, Event, Stage, reviewer_role, transition
+from contracts.lifecycle import RESTS, REVIEWED, Event, Stage, check_apart, reviewer_role, transition
 from contracts.review import CommandMessage, CommandOutcome, DecisionMessage, Reminder, Snapshot
 
 ROLES = {"curator": {"cora", "carl"}, "owner": {"olga", "oleg", "carl"}}
@@ -32,10 +32,10 @@ class Standing:
     """One experience."""
 
     snapshot: Snapshot
-    author: str
+    proposer: str
+    authors: list[str]
     reviewers: list[str] = field(default_factory=list)
     decisions: dict[str, DecisionMessage] = field(default_factory=dict)
-    suspended: bool = False
 
 
 @dataclass
@@ -94,9 +94,10 @@ class LifecycleMemory:
             stage=stage,
             revision=1,
             digest=f"{1:064x}",
+            rests_at=stage if stage in RESTS else Stage.REJECTED,
             due_at=machine_time() + self._deadline if stage in REVIEWED else None,
         )
-        self.experiences[experience_id] = Standing(snapshot, author)
+        self.experiences[experience_id] = Standing(snapshot, author, [author])
         return experience_id
 
     def store(self, kind: Event, *, by: str = "ann", suspend: bool = False) -> str:
@@ -120,13 +121,17 @@ class LifecycleMemory:
             raise UnknownCommand("No such decision was recorded.", field="decision_id")
         self._check(standing, decision)
         at = standing.snapshot
-        to = transition(at.stage, decision.verdict, has_current=at.current_revision is not None)
+        to = transition(at.stage, decision.verdict, rests_at=_rests_at(at))
         standing.decisions[decision.decision_id] = decision
         standing.reviewers.append(decision.reviewer_id)
-        if decision.verdict is Event.REJECT or to is Stage.PUBLISHED:
-            standing.suspended = False
         published = decision.verdict is Event.ACCEPT and to is Stage.PUBLISHED
-        self._move(standing, to, current_revision=at.revision if published else at.current_revision)
+        self._move(
+            standing,
+            to,
+            current_revision=at.revision if published else at.current_revision,
+            suspended=at.suspended and decision.verdict is not Event.REJECT and not published,
+            rests_at=Stage.PUBLISHED if published else at.rests_at,
+        )
         self.commands[decision.decision_id].state = "applied"
         self.writes.append(decision.decision_id)
         return standing.snapshot, False
@@ -202,33 +207,43 @@ class LifecycleMemory:
     def _check(self, standing: Standing, decision: DecisionMessage) -> None:
         at = standing.snapshot
         if at.stage not in REVIEWED or decision.stage is not at.stage:
-            transition(at.stage, decision.verdict, has_current=at.current_revision is not None)
+            transition(at.stage, decision.verdict, rests_at=_rests_at(at))
             raise StaleStage(f"The experience is at {at.stage}.", field="stage", accepted=at.stage)
         if decision.digest != at.digest:
             raise StaleDigest("The text changed since it was read.", field="digest", accepted=at.digest)
-        if decision.reviewer_id == standing.author or decision.reviewer_id in standing.reviewers:
-            raise SamePerson("Three people.", field="reviewer")
+        check_apart(decision.reviewer_id, None, authors=standing.authors, reviewers=standing.reviewers)
         if decision.reviewer_id not in ROLES[reviewer_role(at.stage)]:
             raise NotReviewer(f"{at.stage} waits for another.", field="reviewer", accepted=reviewer_role(at.stage))
 
     def _apply(self, standing: Standing, command: Command) -> None:
         at = standing.snapshot
-        to = transition(at.stage, command.kind, has_current=at.current_revision is not None)
-        current = None if command.kind in (Event.RETIRE, Event.SUPERSEDE) else at.current_revision
-        if command.kind in (Event.RESUBMIT, Event.CORRECT):
-            standing.author, standing.reviewers = command.issued_by, []
+        to = transition(at.stage, command.kind, rests_at=_rests_at(at))
+        changes: dict[str, Any] = {}
+        if command.kind in (Event.RETIRE, Event.SUPERSEDE):
+            changes = {"current_revision": None, "suspended": False, "rests_at": Stage.RETIRED}
+        else:
+            standing.authors = [standing.proposer, command.issued_by]
+            standing.reviewers = []
             number = at.revision + 1
-            standing.snapshot = at.model_copy(update={"revision": number, "digest": f"{number:064x}"})
-            standing.suspended = standing.suspended or command.suspend
-        self._move(standing, to, current_revision=current)
+            changes = {
+                "revision": number,
+                "digest": f"{number:064x}",
+                "suspended": at.suspended or command.suspend,
+            }
+        self._move(standing, to, **changes)
 
-    def _move(self, standing: Standing, to: Stage, *, current_revision: int | None) -> None:
+    def _move(self, standing: Standing, to: Stage, **changes: Any) -> None:
         standing.snapshot = standing.snapshot.model_copy(
             update={
                 "stage": to,
-                "current_revision": current_revision,
                 "due_at": self._clock() + self._deadline if to in REVIEWED else None,
                 "reminded": False,
                 "escalated": False,
+                **changes,
             }
         )
+
+
+def _rests_at(at: Snapshot) -> Stage:
+    assert at.rests_at is not None
+    return at.rests_at

@@ -196,6 +196,9 @@ class IndexMemory:
         """See `contracts.ports.SearchIndex.drop`."""
         self.points = {place: held for place, held in self.points.items() if place[0] is not collection}
 
+    async def compact(self, collection: Collection) -> None:
+        """See `contracts.ports.SearchIndex.compact`."""
+
 
 class LengthEmbedder:
     """`contracts.ports.Embedder` whose vectors say how long a text is."""

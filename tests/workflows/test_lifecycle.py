@@ -3,6 +3,7 @@
 import pytest
 from temporalio.client import Client, WorkflowExecutionStatus
 
+from contracts.errors import SamePerson
 from contracts.lifecycle import Event, Stage
 from contracts.review import CommandMessage
 from tests.workflows.driver import Lifecycle, Lifecycles, eventually, lifecycles_on
@@ -46,9 +47,9 @@ async def test_r10_a_correction_goes_through_both_reviews(lifecycle: Lifecycle, 
     await lifecycle.accept_twice()
     assert (await lifecycle.send(Event.CORRECT, suspend=suspend)).state == "applied"
     assert (lifecycle.at.stage, lifecycle.at.current_revision) == (Stage.CURATOR_REVIEW, 1)
-    assert lifecycle.standing.suspended is suspend
+    assert lifecycle.at.suspended is suspend
     await lifecycle.accept_twice()
-    assert (lifecycle.at.current_revision, lifecycle.standing.suspended) == (2, False)
+    assert (lifecycle.at.current_revision, lifecycle.at.suspended) == (2, False)
 
 
 @pytest.mark.parametrize("by", ["cora", "olga"])
@@ -59,7 +60,7 @@ async def test_r10_a_rejected_correction_leaves_what_is_published(lifecycle: Lif
         await lifecycle.decide(Event.ACCEPT, "cora")
     rejected = await lifecycle.decide(Event.REJECT, by)
     assert rejected.stage is Stage.PUBLISHED
-    assert (lifecycle.at.current_revision, lifecycle.standing.suspended) == (1, False)
+    assert (lifecycle.at.current_revision, lifecycle.at.suspended) == (1, False)
     assert (await lifecycle.send(Event.RETIRE)).state == "applied"
 
 
@@ -91,6 +92,65 @@ async def test_r10_a_command_that_comes_during_a_review_is_refused_in_the_record
     command = await lifecycle.send(kind)
     assert (command.state, command.refused) == ("refused", refused)
     await lifecycle.accept_twice()
+
+
+@pytest.mark.parametrize("stage", [Stage.CURATOR_REVIEW, Stage.OWNER_REVIEW])
+async def test_r7_an_edit_goes_through_both_reviews_by_others(lifecycle: Lifecycle, stage: Stage) -> None:
+    if stage is Stage.OWNER_REVIEW:
+        await lifecycle.decide(Event.ACCEPT, "carl")
+    assert (await lifecycle.send(Event.REVISE, by="cora")).state == "applied"
+    assert (lifecycle.at.stage, lifecycle.at.revision) == (Stage.CURATOR_REVIEW, 2)
+    with pytest.raises(SamePerson):
+        await lifecycle.decide(Event.ACCEPT, "cora")
+    await lifecycle.decide(Event.ACCEPT, "carl")
+    assert (await lifecycle.decide(Event.ACCEPT, "olga")).stage is Stage.PUBLISHED
+
+
+async def test_r10_a_reinstatement_revives_the_lifecycle_that_retirement_ended(lifecycle: Lifecycle) -> None:
+    """The run has completed; the signal starts another, which loads the record and takes it through both reviews."""
+    await lifecycle.accept_twice()
+    await lifecycle.send(Event.RETIRE)
+    await lifecycle.handle.result()
+    first = (await lifecycle.handle.describe()).run_id
+    assert (await lifecycle.send(Event.REINSTATE)).state == "applied"
+    assert (await lifecycle.handle.describe()).run_id != first
+    assert (lifecycle.at.stage, lifecycle.at.revision) == (Stage.CURATOR_REVIEW, 2)
+    await lifecycle.accept_twice()
+    assert (lifecycle.at.stage, lifecycle.at.current_revision) == (Stage.PUBLISHED, 2)
+    assert await status(lifecycle) is WorkflowExecutionStatus.RUNNING
+
+
+async def test_r10_a_rejected_reinstatement_is_retired_and_ended_again(lifecycle: Lifecycle) -> None:
+    await lifecycle.accept_twice()
+    await lifecycle.send(Event.RETIRE)
+    for _ in range(2):
+        await lifecycle.send(Event.REINSTATE)
+        assert (await lifecycle.decide(Event.REJECT, "cora")).stage is Stage.RETIRED
+        assert (await lifecycle.handle.result())["stage"] == "retired"
+
+
+async def test_r10_a_reinstatement_that_comes_before_the_retirement_is_done_is_taken_in_order(
+    lifecycle: Lifecycle,
+) -> None:
+    """Both wait in one queue: the run that would end goes on."""
+    await lifecycle.accept_twice()
+    lifecycle.records.hold()
+    commands = [lifecycle.records.store(kind) for kind in (Event.RETIRE, Event.REINSTATE)]
+    for kind, command_id in zip((Event.RETIRE, Event.REINSTATE), commands, strict=True):
+        await lifecycle.gateway.signal(lifecycle.id, kind, CommandMessage(command_id=command_id))
+    lifecycle.records.let_go()
+    for command_id in commands:
+        assert (await lifecycle.settled(command_id)).state == "applied"
+    await lifecycle.accept_twice()
+    assert lifecycle.at.current_revision == 2
+
+
+@pytest.mark.parametrize("stage", [Stage.REJECTED, Stage.SUPERSEDED])
+async def test_r10_what_was_not_retired_is_not_reinstated(lifecycles: Lifecycles, stage: Stage) -> None:
+    lifecycle = lifecycles.make(stage=stage)
+    command = await lifecycle.send(Event.REINSTATE)
+    assert (command.state, command.refused) == ("refused", "LifecycleClosed")
+    assert (await lifecycle.handle.result())["stage"] == stage
 
 
 async def test_r10_commands_are_applied_in_their_order_and_once(lifecycle: Lifecycle) -> None:

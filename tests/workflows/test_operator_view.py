@@ -64,10 +64,20 @@ async def test_r12_the_summary_and_the_details_tell_where_it_stands(lifecycle: L
     for words in ("owner_review", "draft revision **1**", "published: **nothing**", "`data`", "`acme`", "due 20"):
         assert words in told.current_details
     assert {signal.name for signal in told.definition.signal_definitions} == {
-        "resubmit", "correct", "retire", "supersede", "roll_over",
+        "resubmit", "correct", "retire", "supersede", "revise", "reinstate", "roll_over",
     }  # fmt: skip
     assert all(each.description for each in told.definition.signal_definitions)
     assert [each.name for each in told.definition.update_definitions] == ["decide"]
+
+
+async def test_r12_the_details_tell_a_suspension_and_a_reinstatement(lifecycle: Lifecycle) -> None:
+    await lifecycle.accept_twice()
+    await lifecycle.send(Event.CORRECT, suspend=True)
+    await eventually("the details follow", lambda: _details_hold(lifecycle, "revision 1, suspended"))
+    await lifecycle.send(Event.RETIRE)
+    await lifecycle.handle.result()
+    await lifecycle.send(Event.REINSTATE)
+    await eventually("the details follow", lambda: _details_hold(lifecycle, "a reinstatement"))
 
 
 async def test_r12_an_applied_command_does_not_wait_any_more(lifecycle: Lifecycle) -> None:

@@ -50,6 +50,10 @@ class GatewayMemory:
         """See `contracts.ports.LifecycleGateway.decide`."""
         return DecisionOutcome(stage=Stage.OWNER_REVIEW, revision=1)
 
+    async def erase(self, erasure_id: str, *, tenant_id: str) -> str:
+        """See `contracts.ports.LifecycleGateway.erase`."""
+        return "started"
+
     async def signal(self, experience_id: str, kind: str, command: CommandMessage) -> str:
         """See `contracts.ports.LifecycleGateway.signal`."""
         if self.failures:

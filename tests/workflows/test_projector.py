@@ -102,7 +102,7 @@ async def test_r9_one_poison_event_does_not_stop_the_others() -> None:
         f"experience/{name}" for name in NAMES if name != NAMES[1]
     }
     ((event_id, error, may_die),) = projected.outbox.postponements
-    assert (projected.outbox.done[event_id], error, may_die) == ("dead", "ValueError", True)
+    assert (projected.outbox.done[event_id], error.partition(" at ")[0], may_die) == ("dead", "ValueError", True)
 
 
 @pytest.mark.parametrize("away", [IndexUnavailable("away"), EmbeddingUnavailable("away")])

@@ -1,4 +1,4 @@
-"""Domain articles and methods, profiles and strategies (R14; spec section 4)."""
+"""Profiles and strategies (R14)."""
 
 from __future__ import annotations
 
@@ -18,39 +18,6 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB, TSVECTOR
 
 from activities.records.schema.base import id_column, key_reference, metadata, moment, one_of, reference, text_column
-
-articles = Table(
-    "articles",
-    metadata,
-    id_column(),
-    key_reference("domain_id", "domains.id"),
-    Column("kind", Text, nullable=False),
-    one_of("kind", "memory", "method", "skill"),
-    key_reference("owner_id", "principals.id"),
-    moment("created_at", default=True),
-)
-
-article_revisions = Table(
-    "article_revisions",
-    metadata,
-    reference("article_id", "articles.id"),
-    Column("number", Integer, nullable=False),
-    PrimaryKeyConstraint("article_id", "number"),
-    Column("state", Text, nullable=False, server_default="draft"),
-    one_of("state", "draft", "current", "replaced", "retired"),
-    Column("title", Text, nullable=False),
-    text_column("body"),
-    Column("content", JSONB, nullable=False, comment="Source and version scope"),
-    Column("digest", Text, nullable=False),
-    key_reference("author_id", "principals.id"),
-    moment("created_at", default=True),
-    moment("published_at", nullable=True),
-    Column("search", TSVECTOR, Computed("to_tsvector('simple', title || ' ' || left(body, 100000))", persisted=True)),
-    CheckConstraint("(state = 'draft') = (published_at IS NULL)", name="published"),
-    Index("ix_article_revisions_search", "search", postgresql_using="gin"),
-    # Exactly one canonical owned revision (spec section 4).
-    Index("uq_article_revisions_current", "article_id", unique=True, postgresql_where=text("state = 'current'")),
-)
 
 strategies = Table("strategies", metadata, Column("id", Text, primary_key=True), text_column("title"))
 

@@ -127,6 +127,7 @@ cases = Table(
     moment("state_since"),
     Column("source_revision", Integer, comment="Highest revision of the origin that is in the case"),
     moment("content_at", nullable=True),
+    moment("erased_at", nullable=True),
     Column("revision", Integer, nullable=False, server_default="1"),
     Column("search", TSVECTOR, Computed(CASE_WORDS, persisted=True)),
     UniqueConstraint("origin_id"),
