@@ -63,7 +63,7 @@ class LifecycleDelivery:
             await self._outbox.postponed(event, error.type, may_die=False)
             return error
         except CaseloreError as refusal:
-            await self._outbox.refused(event, refusal.type)
+            await self._outbox.refused(event, refusal)
             return refusal
         except Exception as error:
             # One broken event must not stop the others: it comes back later and is set aside in the end.

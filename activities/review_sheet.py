@@ -13,9 +13,11 @@ from typing import TypeVar
 import structlog
 
 from activities.failures import failure_fields
+from contracts.articles import ArticleDraft
 from contracts.errors import CaseloreError
 from contracts.experience import Draft
 from contracts.index import DenseQuery, Filter, LexicalQuery, Scope, VectorName
+from contracts.keys import label_key
 from contracts.labels import CandidateKind, Collection
 from contracts.outbox import Watermark
 from contracts.ports import Embedder, SearchIndex
@@ -70,16 +72,41 @@ class ReviewDesk:
             UnknownExperience: Nothing of it can be seen.
         """
         sheet = await self._records.sheet(principal_id, experience_id)
-        return sheet.model_copy(update={"resemblances": await self._resemblances(principal_id, sheet)})
+        if sheet.article is not None:
+            found = await self._same_title(sheet, sheet.article)
+        elif sheet.draft is not None:
+            found = await self._resemblances(principal_id, sheet, sheet.draft)
+        else:
+            return sheet
+        return sheet.model_copy(update={"resemblances": found})
 
-    async def _resemblances(self, principal_id: str, sheet: ReviewSheet) -> Resemblances:
+    async def _same_title(self, sheet: ReviewSheet, article: ArticleDraft) -> Resemblances:
+        """Return the domain's other articles of the same title or text: one of them may be the canonical one."""
+        digest = sheet.digest
+        listed = [
+            Resemblance(
+                kind=ResemblanceKind.NEAR_DUPLICATE,
+                ref=f"article/{other.article_id}",
+                revision=other.revision,
+                title=other.title,
+                domain_id=article.domain_id,
+                outcome=None,
+                score=1.0,
+                reasons=("the same text" if other.digest == digest else "the same title",),
+            )
+            for other in await self._records.articles_of(article.domain_id)
+            if other.article_id != sheet.experience_id and label_key(other.title) == label_key(article.title)
+        ]
+        return Resemblances(listed=tuple(_best(listed)), left_off=max(0, len(listed) - LISTED))
+
+    async def _resemblances(self, principal_id: str, sheet: ReviewSheet, draft: Draft) -> Resemblances:
         # Before the index is read: an event that is projected in between is then in one of the two reads.
         marks = [mark for mark in await self._records.watermarks() if mark.collection in SEARCHED]
         search = _Search(self._seconds)
-        found = await self._candidates(sheet, marks, search)
+        found = await self._candidates(sheet, draft, marks, search)
         found.pop(sheet.experience_id, None)
         published = await self._records.published(principal_id, list(found))
-        alike = await self._alike(sheet.draft, published, search)
+        alike = await self._alike(draft, published, search)
         duplicates = [
             _resemblance(ResemblanceKind.NEAR_DUPLICATE, each, score, reasons)
             for each, score, reasons in alike
@@ -88,7 +115,7 @@ class ReviewDesk:
         opposed = [
             _resemblance(ResemblanceKind.CONTRADICTION, each, score, reasons)
             for each, score, _ in alike
-            if (reasons := contradictions(sheet.draft, each.draft))
+            if (reasons := contradictions(draft, each.draft))
         ]
         listed = [*_best(duplicates), *_best(opposed)]
         return Resemblances(
@@ -98,9 +125,10 @@ class ReviewDesk:
             not_read=(*_behind(marks), *search.failed),
         )
 
-    async def _candidates(self, sheet: ReviewSheet, marks: Sequence[Watermark], search: _Search) -> dict[str, None]:
+    async def _candidates(
+        self, sheet: ReviewSheet, draft: Draft, marks: Sequence[Watermark], search: _Search
+    ) -> dict[str, None]:
         """Return the ids of published experience worth a comparison, in the order they were found."""
-        draft = sheet.draft
         entries = experience_source(sheet.experience_id, sheet.tenant_id, sheet.revision, sheet.digest, draft).entries
         texts = {entry.collection: entry for entry in entries}
         where = Filter(kinds=(CandidateKind.EXPERIENCE,), not_targets=(f"experience/{sheet.experience_id}",))

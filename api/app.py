@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 from api import (
     administration,
     arrivals,
+    articles,
     audit,
     case_links,
     case_text,
@@ -39,6 +40,7 @@ ROUTERS = (
     related.router,
     case_links.router,
     experiences.router,
+    articles.router,
     reviews.router,
     changes.router,
     scope.router,

@@ -7,13 +7,14 @@ from typing import Annotated
 
 from fastapi import APIRouter, Body, Query, Response, status
 
+from api.article_examples import ARTICLE_CHANGE
 from api.authentication import Caller
 from api.bodies import IdInPath
 from api.checked_route import CheckedRoute
 from api.documentation import PROBLEMS
 from api.examples import CHANGE
 from api.services import Services
-from api.settlement import command_view, settled
+from api.settlement import command_view, settled, view_of
 from contracts.errors import UnknownCommand
 from contracts.review import ChangeCommand
 from contracts.views import CommandView
@@ -31,7 +32,7 @@ async def change(
     services: Services,
     caller: Caller,
     response: Response,
-    command: Annotated[ChangeCommand, Body(openapi_examples=CHANGE)],
+    command: Annotated[ChangeCommand, Body(openapi_examples={**CHANGE, **ARTICLE_CHANGE})],
     wait: Annotated[float, Query(ge=0, le=30, description="Seconds to wait for its effect.")] = 0,
 ) -> CommandView:
     """Store a change and signal the lifecycle; it is durable even when no worker runs (R10).
@@ -51,4 +52,4 @@ async def get_command(services: Services, caller: Caller, command_id: IdInPath) 
     standing = await services.experiences.standing(caller.id, str(command_id))
     if standing is None:
         raise UnknownCommand("There is no such decision or change in your scope.", field="command_id")
-    return CommandView(command_id=standing.event_id, state=standing.state, outcome=standing.outcome)
+    return view_of(standing)

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from api.bodies import Liveness, Read, Readiness, ReadText
+from api.client_articles import ArticleCalls
 from api.client_audit import AuditCalls
 from api.client_case_text import CaseTextCalls
 from api.client_cases import AdministrationCalls, CaseCalls
@@ -80,6 +81,7 @@ class CaseloreClient(
     CaseTextCalls,
     RelatedCalls,
     ExperienceCalls,
+    ArticleCalls,
     DelegationCalls,
     ReviewCalls,
     RetrievalCalls,

@@ -64,5 +64,5 @@ class ExperienceCalls(ClientTransport):
             await asyncio.sleep(_LOOK_EVERY)
             view = await self.get_command(view.command_id)
         if view.state == "refused":
-            raise recorded_refusal(view.outcome)
+            raise recorded_refusal(view.outcome, view.field, view.accepted)
         return view

@@ -76,10 +76,10 @@ def title_of(error: type[CaseloreError]) -> str:
     return (inspect.getdoc(error) or error.__name__).partition("\n")[0]
 
 
-def recorded_refusal(name: str) -> CaseloreError:
-    """Return the refusal that was kept with a command under its type's name."""
+def recorded_refusal(name: str, field: str, accepted: str) -> CaseloreError:
+    """Return the refusal that was kept with a command: its type's name, the input at fault, what would be accepted."""
     error = every_error().get(name, CaseloreError)
-    return error(title_of(error), field="command_id")
+    return error(title_of(error), field=field or "command_id", accepted=accepted)
 
 
 def respond(error: CaseloreError, *, status: int | None = None) -> JSONResponse:

@@ -15,6 +15,7 @@ from activities.intake import Intake
 from activities.reconciling import Reconciler
 from activities.records.access import Access
 from activities.records.arrival_history import ArrivalHistoryTable
+from activities.records.articles import Articles
 from activities.records.as_of import AsOfReads
 from activities.records.audit import AuditTable
 from activities.records.case_links import CaseLinksTable
@@ -49,6 +50,7 @@ class ApiServices:
     case_links: CaseLinksTable
     related: RelatedWork
     experiences: Experiences
+    articles: Articles
     delegations: DelegationsTable
     scope: ScopeTable
     review_desk: ReviewDesk

@@ -58,7 +58,7 @@ async def settled(
     while True:
         standing = await services.experiences.standing(principal_id, stored.event_id) or stored
         if standing.state == "refused":
-            raise recorded_refusal(standing.outcome)
+            raise recorded_refusal(standing.outcome, standing.field, standing.accepted)
         if standing.state != "pending" or clock() >= deadline:
             return standing
         await asyncio.sleep(_LOOK_EVERY)
@@ -69,4 +69,15 @@ def command_view(stored: Stored, response: Response) -> CommandView:
     if stored.state == "pending":
         response.status_code = status.HTTP_202_ACCEPTED
         response.headers["Location"] = f"/v1/commands/{stored.event_id}"
-    return CommandView(command_id=stored.event_id, state=stored.state, outcome=stored.outcome)
+    return view_of(stored)
+
+
+def view_of(stored: Stored) -> CommandView:
+    """Return how a command stands."""
+    return CommandView(
+        command_id=stored.event_id,
+        state=stored.state,
+        outcome=stored.outcome,
+        field=stored.field,
+        accepted=stored.accepted,
+    )

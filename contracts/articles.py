@@ -44,7 +44,7 @@ class SourceKind(StrEnum):
 
 
 class SourceReference(Model):
-    """What an article speaks of, and at which version: the source as it is now outranks the article (spec section 1)."""
+    """What an article speaks of, at which version; the source as it is now outranks the article (spec section 1)."""
 
     kind: SourceKind
     locator: Line

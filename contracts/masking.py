@@ -156,8 +156,12 @@ def normalised(kind: PersonalDataKind, value: str) -> str:
 
 def _mail(folded: str) -> str:
     plain = folded.removeprefix("mailto:")
-    plain = re.sub(r"\s?[(\[{<]\s?(?:at|@|ät)\s?[)\]}>]\s?|\s(?:at|@)\s|%40|&#64;", "@", plain)
-    return re.sub(r"\s?[(\[{<]\s?(?:dot|\.|punkt)\s?[)\]}>]\s?|\sdot\s", ".", plain)
+    plain = re.sub(
+        r"\s?[(\[{<]\s?(?:at|a|@|ät)\s?[)\]}>]\s?|\s(?:at|@)\s|_at_|\s-at-\s|%(?:25)?40|&#64;|&#x40;|&commat;|\\\\?u0040",
+        "@",
+        plain,
+    )
+    return re.sub(r"\s?[(\[{<]\s?(?:dot|\.|punkt|d)\s?[)\]}>]\s?|\sdot\s|_dot_|\s-dot-\s", ".", plain)
 
 
 def _name_words(folded: str) -> list[str]:

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from contracts.candidates import CanonicalLookup, Found, Resolution, RetrievalTask
+from contracts.errors import CaseloreError
 from contracts.index import DenseQuery, Filter, Hit, IndexChange, LexicalQuery, Scope, Stored
 from contracts.labels import Collection
 from contracts.masking import CaseTexts, Value
@@ -184,7 +185,7 @@ class Outbox(Protocol):
         """
         ...
 
-    async def refused(self, event: OutboxEvent, error_type: str) -> None:
+    async def refused(self, event: OutboxEvent, refusal: CaseloreError) -> None:
         """Mark an event as done with a refusal, and settle its command as refused, in one transaction."""
         ...
 

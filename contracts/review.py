@@ -99,7 +99,8 @@ class ChangeCommand(Model):
     article: ArticleDraft | None = None
     """The new text of an article, whole, in the place of `draft`."""
     digest: OptionalLine = ""
-    """Revise: of the draft that was edited; refused when another draft has taken its place (R24)."""
+    """Of the text that was read: the draft for revise, the published one for correct. When another has taken its
+    place meanwhile, the change is refused (R24). Revise needs it; a correction without it is of whatever is current."""
     suspend: bool = False
     """Correct: hide the current revision at once."""
     superseded_by: Id | None = None

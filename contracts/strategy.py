@@ -41,7 +41,7 @@ class Hop(Model):
     follow: int = Field(default=2, ge=0, le=5)
     """Hits whose names are looked for together with the objective."""
     follow_depth: int = Field(default=20, ge=1, le=100)
-    follow_weight: float = Field(default=0.3, gt=0, le=10, allow_inf_nan=False)
+    follow_weight: float = Field(default=0.6, gt=0, le=10, allow_inf_nan=False)
     """What a place in each of these rankings counts for."""
 
 

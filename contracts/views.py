@@ -106,6 +106,10 @@ class CommandView(Model):
     """`pending`, `applied` or `refused`."""
     outcome: str
     """The stage that it led to, or the refusal's type."""
+    field: str = ""
+    """Of a refusal: the input at fault."""
+    accepted: str = ""
+    """Of a refusal: what would be accepted."""
 
 
 class Figures(Model):

@@ -103,6 +103,7 @@ async def _serving(settings: Settings, parts: Parts, client: Any) -> AsyncGenera
             case_links=parts.case_links,
             related=parts.related,
             experiences=parts.experiences,
+            articles=parts.articles,
             delegations=parts.delegations,
             scope=parts.scope,
             review_desk=parts.review_desk,

@@ -27,6 +27,7 @@ from activities.reconciling import Reconciler
 from activities.records.access import Access
 from activities.records.arrival_history import ArrivalHistoryTable
 from activities.records.arrivals import Arrivals
+from activities.records.articles import Articles
 from activities.records.as_of import AsOfReads
 from activities.records.audit import AuditTable
 from activities.records.case_links import CaseLinksTable
@@ -84,6 +85,7 @@ class Parts:
     case_links: CaseLinksTable
     related: RelatedWork
     experiences: Experiences
+    articles: Articles
     delegations: DelegationsTable
     scope: ScopeTable
     review_desk: ReviewDesk
@@ -161,6 +163,7 @@ def build(settings: Settings, addresses: Addresses, client: Client, index: Index
         case_links=CaseLinksTable(database),
         related=RelatedWork(RelatedTable(database), index, embedder),
         experiences=Experiences(database, finder=finder, review_deadline=settings.review_deadline),
+        articles=Articles(database, finder=finder, review_deadline=settings.review_deadline),
         review_desk=ReviewDesk(ReviewSheetsTable(database), index, embedder),
         review_claims=ReviewClaims(database),
         delegations=DelegationsTable(database),

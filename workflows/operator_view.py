@@ -17,14 +17,14 @@ SUMMARY_BYTES = 300
 
 
 def first_attributes(*, domain_id: str, tenant_id: str) -> TypedSearchAttributes:
-    """Return the search attributes that a lifecycle starts with."""
-    return TypedSearchAttributes(
-        [
-            SearchAttributePair(search_attributes.STAGE, Stage.CURATOR_REVIEW.value),
-            SearchAttributePair(search_attributes.DOMAIN, domain_id),
-            SearchAttributePair(search_attributes.TENANT, tenant_id),
-        ]
-    )
+    """Return the search attributes that a lifecycle starts with; an article's is of no tenant, ""."""
+    pairs = [
+        SearchAttributePair(search_attributes.STAGE, Stage.CURATOR_REVIEW.value),
+        SearchAttributePair(search_attributes.DOMAIN, domain_id),
+    ]
+    if tenant_id:
+        pairs.append(SearchAttributePair(search_attributes.TENANT, tenant_id))
+    return TypedSearchAttributes(pairs)
 
 
 def tenant_attribute(tenant_id: str) -> TypedSearchAttributes:
@@ -34,17 +34,19 @@ def tenant_attribute(tenant_id: str) -> TypedSearchAttributes:
 
 def first_summary(*, domain_id: str, tenant_id: str) -> str:
     """Return the line that a lifecycle starts with; Temporal takes 400 bytes and refuses a longer one."""
-    return f"experience in {domain_id}, from tenant {tenant_id}".encode()[:SUMMARY_BYTES].decode(errors="ignore")
+    what = f"experience in {domain_id}, from tenant {tenant_id}" if tenant_id else f"article of {domain_id}"
+    return what.encode()[:SUMMARY_BYTES].decode(errors="ignore")
 
 
 def show_experience(snapshot: Snapshot, *, waiting: int, refused: Sequence[str]) -> None:
     """Bring search attributes and current details up to the snapshot. Call it from workflow code."""
-    due = search_attributes.DUE
+    due, tenant = search_attributes.DUE, search_attributes.TENANT
+    is_article = not snapshot.tenant_id
     workflow.upsert_search_attributes(
         [
             search_attributes.STAGE.value_set(snapshot.stage.value),
             search_attributes.DOMAIN.value_set(snapshot.domain_id),
-            search_attributes.TENANT.value_set(snapshot.tenant_id),
+            tenant.value_unset() if is_article else tenant.value_set(snapshot.tenant_id),
             due.value_unset() if snapshot.due_at is None else due.value_set(snapshot.due_at),
         ]
     )
@@ -54,7 +56,9 @@ def show_experience(snapshot: Snapshot, *, waiting: int, refused: Sequence[str])
     lines = [
         f"### {snapshot.stage}",
         f"draft revision **{snapshot.revision}**, published: **{published}**",
-        f"domain `{snapshot.domain_id}`, tenant `{snapshot.tenant_id}`",
+        f"article, domain `{snapshot.domain_id}`"
+        if is_article
+        else f"domain `{snapshot.domain_id}`, tenant `{snapshot.tenant_id}`",
         f"due {_moment(snapshot.due_at)}" + (", **escalated**" if snapshot.escalated else _reminded(snapshot)),
     ]
     if snapshot.stage not in CLOSED and snapshot.rests_at is Stage.RETIRED:

@@ -19,11 +19,18 @@ _GAP = frozenset(" -./\n")
 _ACCOUNT = re.compile(
     r"""(?<![\w-])(?:
         (?:bank[ ]?)?account[ ]{0,2}(?:no|nr|number|num|\#)\b\.? | bank[ ]account | a/c(?:[ ](?:no|number))?\.?
+      | (?:savings|current|checking|giro|payee|payer|payment|beneficiary|deposit)[ ]account
+      | account(?=[ ]?[:\#=])
       | acc\.?[ ](?:no|nr|number)\b\.? | acct\.?(?:[ ]{0,2}(?:no|nr|number|\#)\b)?\.? | kontonummer
-        | konto(?:-?nr)?\.? | rekeningnummer
+      | (?:bank|giro)?konto(?:verbindung)? | konto(?:-?nr)?\.? | kto(?:\.?-?[ ]?nr)?\.?
+      | iban | nrb | clabe | cbu | ccc | numer[ ](?:konta|rachunku) | compte
+      | (?:n[º°o.]{1,3}[ ]de[ ])?conta | (?:numero[ ]di[ ])?conto
+      | tilinumero | bankgiro | plusgiro | (?:bank)?rekening | rekeningnummer
       | num[ée]ro[ ]de[ ]compte | (?:n[úu]mero[ ]de[ ])?cuenta | bankleitzahl | blz | sort[ -]?code | bsb
       | routing(?:[ ](?:no|number|transit[ ]number))? | aba(?:[ ](?:no|number))?
-    )[ ]{0,2}(?:is[ ]|:|=|\#|,)?[ ]{0,3}(?P<number>[0-9](?:[ -]?[0-9]){5,16})(?![\w-])""",
+    )[ ]{0,2}(?:is[ ]|:|=|\#|,)?[ ]{0,3}
+    (?P<number>[A-Za-z]{2}[0-9]{2}(?:[ .-]?(?=[A-Za-z]{0,3}[0-9])[A-Za-z0-9]{4}){2,7}(?:[ .-]?[0-9]{1,4})?
+      |[0-9](?:[ ./-]?[0-9]){5,25})(?![\w-]|[./]\d)""",
     re.VERBOSE | re.IGNORECASE,
 )
 _AFTER_CODE = re.compile(
@@ -37,6 +44,7 @@ _BIC = re.compile(
     r"(?P<number>[A-Za-z]{6}[A-Za-z0-9]{2}(?:[A-Za-z0-9]{3})?)(?!\w)",
     re.IGNORECASE,
 )
+_IFSC = re.compile(r"(?<![\w-])ifsc(?:[ ]?code)?[ ]?[:=]?[ ]{0,3}(?P<number>[A-Z]{4}0[A-Z0-9]{6})(?!\w)", re.IGNORECASE)
 _ROUTING = re.compile(r"routing|aba", re.IGNORECASE)
 
 _CARD = re.compile(r"(?<![\w.+/=-])[2-6]\d(?:[ .\-]{0,2}\d){10,17}(?![\w]|[-.]\d)")
@@ -70,9 +78,11 @@ def bank_accounts(reading: Reading) -> Iterator[Place]:
         end = _iban_end(text, match.start())
         if end is not None:
             yield Place(match.start(), end, PersonalDataKind.BANK_ACCOUNT, Certainty.CHECKED)
-    for pattern in (_ACCOUNT, _AFTER_CODE, _BIC):
+    for pattern in (_ACCOUNT, _AFTER_CODE, _BIC, _IFSC):
         for match in pattern.finditer(text):
             start, end = match.span("number")
+            if sum(map(str.isdigit, match["number"])) < 6 and pattern is _ACCOUNT:
+                continue
             if reading.looks_alike(start, end) or (pattern is _BIC and match["number"].islower()):
                 continue
             is_checked = bool(_ROUTING.search(match[0])) and rtn.is_valid(match["number"])

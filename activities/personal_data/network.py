@@ -6,20 +6,21 @@ import ipaddress
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from enum import Enum
+from functools import lru_cache
 
+from activities.personal_data.machine_names import machine_names
 from activities.personal_data.reading import Place, Reading
 from contracts.personal_data import Certainty, PersonalDataKind
 
 _OCTET = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
 _V4 = re.compile(rf"(?<![\w.])(?<![^\d\s]-)(?:{_OCTET}\.){{3}}{_OCTET}(?![\w]|\.\d|-[A-Za-z])")
-_NOBODY = re.compile(
-    r"127\.|0\.0\.0\.0$|255\.|(?:\d+\.){3}255$|8\.8\.(?:8\.8|4\.4)$|169\.254\.169\.254$|1\.1\.1\.1$|22[4-9]\.|23\d\."
-)
-"""Loop-back, wildcard, mask, broadcast, multicast, public resolvers and clouds' metadata: the same on every"
+_NOBODY = re.compile(r"127\.|0\.0\.0\.0$|255\.|8\.8\.(?:8\.8|4\.4)$|169\.254\.169\.254$|1\.1\.1\.1$|22[4-9]\.|23\d\.")
+"""Loop-back, wildcard, mask, multicast, public resolvers and clouds' metadata: the same on every"
 " machine."""
 
 _BEFORE_ADDRESS = re.compile(r"(?:://|@|/|\\\\|\bip-?addr(?:ess)?=|\bip=|\bhost=|\bserver=)$", re.IGNORECASE)
-_AFTER_ADDRESS = re.compile(r":\d{1,5}(?![\d.])|/(?:[89]|[12]\d|3[0-2])(?![\d.])")
+_AFTER_ADDRESS = re.compile(r":\d{1,5}(?!\d|\.\d)|/(?:[89]|[12]\d|3[0-2])(?!\d|\.\d)")
 _VERSION_WORD = (
     r"versions?|vers?\.?|v\.?|releases?|rel\.?|upgrad(?:e|ed|ing)|downgrad(?:e|ed|ing)|updat(?:e|ed|ing)"
     r"|patch(?:ed|es)?"
@@ -34,7 +35,8 @@ _ADDRESS_WORD = (
     r"|datanode|namenode"
     r"|printer|workstation|endpoint|traceroute|nslookup|curl|route|logged[ ]in[ ]from|cidr|inet|access"
     r"|request[ ]from|src"
-    r"|dst|rhost"
+    r"|dst|rhost|box|vms?|laptop|jump-?host|bastion|blocked|denied|banned|dhcp|lease|nat|iptables|intruder"
+    r"|attack(?:er|s)?|log-?ins?[ ]from|scan(?:ned|s)?|whois|static|rack|cidr|range"
 )
 _WORDS = re.compile(
     rf"(?<![A-Za-z])(?:(?P<version>{_VERSION_WORD})|(?P<address>{_ADDRESS_WORD}))(?![a-z])", re.IGNORECASE
@@ -43,16 +45,29 @@ _RANGE = re.compile(
     rf"\bfrom\s{{1,3}}(?:{_OCTET}\.){{3}}{_OCTET}\s{{1,3}}to\s{{1,3}}(?:{_OCTET}\.){{3}}{_OCTET}(?![\w.]*\d)"
 )
 _PRODUCT = re.compile(r"[A-Za-z][\w)]*[/-]$|\bv$")
+_ENDS_PRODUCT = frozenset("/-v")
+_ENDS_FORM = frozenset("/@\\=")
+"""Last characters of what the two patterns before find."""
 _NEAR = 60
 _GAP = re.compile(r"(?:[ ](?:is|was|at|on|to|from|of|with|for|the|a))?[\s:=(\[/\"'`#<>{,-]{0,6}")
 _STRONG = re.compile(
     r"ip(?:v4)?(?:[ -]?addr(?:ess(?:es)?)?)?|ping(?:ed|ing)?|ssh|telnet|ftp|rdp|subnet|gateway|dns|cidr|inet"
-    r"|traceroute",
+    r"|traceroute|cidr|whois|dhcp|nslookup",
     re.IGNORECASE,
 )
 """Words that nothing but an address follows."""
+_WORD_OF_TIME = re.compile(
+    r"(?:.*[^A-Za-z])?(?:after|since|before|until|till|than|as[ ]of|prior[ ]to|in|with|onto|through|by|and|or|using)"
+    r"[ ](?:the[ ])?",
+    re.IGNORECASE | re.DOTALL,
+)
+_PRODUCT_BEFORE = re.compile(r"[A-Z][\w.+-]{0,40}|[a-z][\w.]{0,20}[-_\d][\w.-]{0,20}")
+_SENTENCE_WORDS = "the at on from to our its it is use see try for also then now and but that this i we a an was via hi"
+_NO_PRODUCTS = frozenset(_SENTENCE_WORDS.split())
+"""Words that begin a sentence, and name no product."""
 _TO = re.compile(r"\b(?:to|from)\b")
 _LINE = 400
+_KEPT = 4096
 
 _V6 = re.compile(
     r"(?<![\w:.])\[?(?P<address>(?:[0-9a-f]{0,4}:){2,7}(?:[0-9a-f]{0,4}|(?:\d{1,3}\.){3}\d{1,3}))(?:%\w{1,16})?(?![\w:]|\.\w)",
@@ -63,45 +78,59 @@ _MAC = re.compile(
     re.IGNORECASE,
 )
 _MAC_WORD = re.compile(r"mac|hwaddr|ether|physical|bssid|address|lladdr", re.IGNORECASE)
-_CLOUD = re.compile(r"(?<![\w.-])ip-\d{1,3}-\d{1,3}-\d{1,3}-\d{1,3}(?:\.[a-z0-9-]{1,63}){0,6}(?![\w-])", re.IGNORECASE)
-_NAMED_HOST = re.compile(
-    r"(?<![\w.-])(?:host(?:[ ]?name)?|server(?:[ ]?name)?|machine|workstation|computer(?:[ ]?name)?"
-    r"|node(?:[ ]?name)?)"
-    r"(?P<sign>[ ]{0,2}[:=][ ]{0,2}|[ ](?:is|named|called)[ ]"
-    r"|[ ])[\"']?(?P<host>[a-z0-9][\w-]{1,62}(?:\.[a-z0-9-]{1,63}){0,6})(?![\w-]|\.\w|\()",
-    re.IGNORECASE,
-)
-_PROMPT = re.compile(r"(?<![\w.@-])[\w.-]{1,32}@(?P<host>[A-Za-z][\w.-]{1,62})(?=[ :][\w.~/-]{1,80}\]?[$#])")
-_INTERNAL = re.compile(r"\.(?:local|internal|corp|lan|intranet|localdomain|home|ad|priv)$", re.IGNORECASE)
-_HOST_LIKE = re.compile(r"[a-z]{2,}[\w-]*\d|[a-z0-9]+-[a-z0-9-]*\d", re.IGNORECASE)
 
 
 def network_addresses(reading: Reading) -> Iterator[Place]:
-    """Yield IPv4, IPv6 and MAC addresses, and internal host names that are called so."""
+    """Yield IPv4, IPv6 and MAC addresses, and the names of machines."""
     text = reading.text
+    yield from _v4_addresses(reading)
+    if ":" in text or "-" in text or "." in text:
+        for match in _V6.finditer(text):
+            if _is_v6(match["address"]):
+                yield Place(*match.span("address"), PersonalDataKind.NETWORK_ADDRESS, Certainty.CHECKED)
+        for match in _MAC.finditer(text):
+            if match[1] or _MAC_WORD.search(reading.before(match.start(), 30)):
+                yield Place(match.start(), match.end(), PersonalDataKind.NETWORK_ADDRESS, Certainty.CHECKED)
+    yield from machine_names(reading)
+
+
+def _v4_addresses(reading: Reading) -> Iterator[Place]:
+    """Yield IPv4 addresses; numbers that nothing stands near go by what their like in the text are."""
+    matches = [match for match in _V4.finditer(reading.text) if not _NOBODY.match(match[0])]
+    if not matches:
+        return
     neighbours = _Neighbours(reading)
-    for match in _V4.finditer(text):
-        certainty = None if _NOBODY.match(match[0]) else neighbours.certainty(match)
+    verdicts = [neighbours.verdict(match) for match in matches]
+    like: dict[bool, set[str]] = {True: set(), False: set()}
+    for match, verdict in zip(matches, verdicts, strict=True):
+        if verdict is not None:
+            like[verdict is not _Version.IS].update((match[0], _prefix(match[0])))
+    for match, verdict in zip(matches, verdicts, strict=True):
+        certainty = verdict if isinstance(verdict, Certainty) else None
+        if verdict is None:
+            is_like = _is_like_an_address(match[0], like[True], like[False])
+            is_address = is_like or (_prefix(match[0]) not in like[False] and neighbours.is_alone(match))
+            certainty = Certainty.LIKELY if is_address else None
         if certainty is not None:
             yield Place(match.start(), match.end(), PersonalDataKind.NETWORK_ADDRESS, certainty)
-    for match in _V6.finditer(text):
-        if _is_v6(match["address"]):
-            yield Place(*match.span("address"), PersonalDataKind.NETWORK_ADDRESS, Certainty.CHECKED)
-    for match in _MAC.finditer(text):
-        if match[1] or _MAC_WORD.search(reading.before(match.start(), 30)):
-            yield Place(match.start(), match.end(), PersonalDataKind.NETWORK_ADDRESS, Certainty.CHECKED)
-    for match in _CLOUD.finditer(text):
-        yield Place(match.start(), match.end(), PersonalDataKind.NETWORK_ADDRESS, Certainty.CHECKED)
-    for match in _PROMPT.finditer(text):
-        if match["host"] != "localhost":
-            yield Place(*match.span("host"), PersonalDataKind.NETWORK_ADDRESS, Certainty.LIKELY)
-    for match in _NAMED_HOST.finditer(text):
-        host = match["host"].rstrip(".")
-        is_product = "." not in host and "-" not in host and not host.islower()  # as in `Server: ProductS3`
-        is_host = _HOST_LIKE.match(host) and not is_product and (match["sign"].strip() or "-" in host)
-        if _INTERNAL.search(host) or is_host:
-            start = match.start("host")
-            yield Place(start, start + len(host), PersonalDataKind.NETWORK_ADDRESS, Certainty.LIKELY)
+
+
+class _Version(Enum):
+    """Four numbers that are no address."""
+
+    IS = "version"
+
+
+@lru_cache(_KEPT)
+def _prefix(address: str) -> str:
+    return ".".join(address.split(".")[:2])
+
+
+def _is_like_an_address(address: str, addresses: set[str], versions: set[str]) -> bool:
+    """Return whether the same numbers, or else the same network's, are an address elsewhere and no version."""
+    if address in addresses or address in versions:
+        return address not in versions
+    return _prefix(address) in addresses and _prefix(address) not in versions
 
 
 class _Neighbours:
@@ -111,41 +140,58 @@ class _Neighbours:
         self._reading = reading
         text = reading.text
         self._ranges = [match.span() for match in _RANGE.finditer(text)]
-        words = list(_WORDS.finditer(text)) if _V4.search(text) else []
+        words = list(_WORDS.finditer(text))
         self._starts = [word.start() for word in words]
         self._ends = [word.end() for word in words]
         self._is_strong = [_STRONG.fullmatch(word[0]) is not None for word in words]
         self._is_version = [word["version"] is not None for word in words]
 
-    def certainty(self, match: re.Match[str]) -> Certainty | None:
-        """Return how sure it is that they are an address; None when they are a version."""
+    def verdict(self, match: re.Match[str]) -> Certainty | _Version | None:
+        """Return how sure it is that they are an address, or that they are a version; None when nothing tells."""
         before = self._reading.before(match.start(), _NEAR)
         after = self._reading.after(match.end(), _NEAR // 2)
         if _AFTER_ADDRESS.match(after):
             return Certainty.CHECKED
-        if _PRODUCT.search(before):
-            return None  # as in Browser/10.0.0.1
-        if _BEFORE_ADDRESS.search(before):
+        last = before[-1:]
+        if last in _ENDS_PRODUCT and _PRODUCT.search(before[-40:]):
+            return _Version.IS  # as in Browser/10.0.0.1
+        if last in _ENDS_FORM and _BEFORE_ADDRESS.search(before[-12:]):
             return Certainty.CHECKED
+        is_meant = _is_private(match[0]) or _is_wide(match[0])
+        if not self._starts and not self._ranges:
+            return Certainty.LIKELY if is_meant else None
         within = self._within(match.start() - len(before), match.start())
         preceding = self._is_version[within][-1:]
-        is_meant = _is_private(match[0]) or _is_wide(match[0])
         if self._is_in_range(match) and preceding != [False]:
             line = len(self._reading.before(match.start(), _LINE)), len(self._reading.after(match.end(), _LINE))
             is_version = any(self._is_version[self._within(match.start() - line[0], match.end() + line[1])])
-            return None if is_version or not is_meant else Certainty.LIKELY
+            return _Version.IS if is_version or not is_meant else Certainty.LIKELY
+        is_no_version = _is_private(match[0]) or _is_very_wide(match[0])
         if preceding and not preceding[0]:
             return self._after_address_word(match, within)
         if preceding:
             # These numbers are no version's, unless the word says so right before them.
             is_adjacent = _GAP.fullmatch(self._reading.text[self._ends[within][-1] : match.start()])
-            return Certainty.LIKELY if _is_private(match[0]) and not is_adjacent else None
+            return Certainty.LIKELY if is_no_version and not is_adjacent else _Version.IS
         following = self._is_version[self._within(match.end(), match.end() + len(after))][:1]
         if following:
-            return None if following[0] else Certainty.LIKELY
+            return _Version.IS if following[0] and not is_no_version else Certainty.LIKELY
         return Certainty.LIKELY if is_meant else None
 
-    def _after_address_word(self, match: re.Match[str], within: slice) -> Certainty | None:
+    def is_alone(self, match: re.Match[str]) -> bool:
+        """Return whether these numbers, with no word near, are one machine's in a private network.
+
+        Versions begin with 10 too. They follow a product's name or a word of time, or end in 0 as no machine does.
+        """
+        if not match[0].startswith("10.") or match[0].endswith(".0"):
+            return False
+        before = self._reading.before(match.start(), _NEAR)
+        word = before[:-1].rpartition(" ")[2] if before.endswith(" ") else ""
+        if not word or word.casefold() in _NO_PRODUCTS:
+            return True
+        return not _WORD_OF_TIME.fullmatch(before[-12:]) and not _PRODUCT_BEFORE.fullmatch(word)
+
+    def _after_address_word(self, match: re.Match[str], within: slice) -> Certainty | _Version | None:
         """Return how sure it is after a word such as `host`, which may belong to something else in the line."""
         gap = self._reading.text[self._ends[within][-1] : match.start()]
         is_named = _GAP.fullmatch(gap) is not None
@@ -153,8 +199,12 @@ class _Neighbours:
         is_strong = self._is_strong[within][-1]
         if is_named and (is_strong or not (has_version_word and _TO.search(gap))):
             return Certainty.CHECKED
+        if _is_private(match[0]) or _is_very_wide(match[0]):
+            return Certainty.LIKELY
         is_small = int(match[0].partition(".")[0]) < 10
-        return None if has_version_word or is_small else Certainty.LIKELY
+        if has_version_word:
+            return _Version.IS
+        return None if is_small else Certainty.LIKELY
 
     def _within(self, start: int, end: int) -> slice:
         """Return which words begin between two places."""
@@ -165,6 +215,7 @@ class _Neighbours:
         return at >= 0 and self._ranges[at][1] > match.start()
 
 
+@lru_cache(_KEPT)
 def _is_private(address: str) -> bool:
     """Return whether these numbers are hardly a version: 10.x is left out, for versions begin with it too."""
     return bool(
@@ -174,6 +225,14 @@ def _is_private(address: str) -> bool:
     )
 
 
+@lru_cache(_KEPT)
+def _is_very_wide(address: str) -> bool:
+    """Return whether the numbers are those of no version at all."""
+    numbers = [int(part) for part in address.split(".")]
+    return numbers[0] >= 30 and sum(number >= 100 for number in numbers) > 1
+
+
+@lru_cache(_KEPT)
 def _is_wide(address: str) -> bool:
     """Return whether the numbers are wider than those of versions are."""
     numbers = [int(part) for part in address.split(".")]

@@ -12,6 +12,10 @@ from contracts.personal_data import Certainty, PersonalDataKind
 
 REGIONS = ("GB", "US", "DE", "FR", "ES", "IT", "NL", "PL", "SE", "BE", "CH", "AT", "IN", "AU", "BR")
 """Numbering plans that a number without country code is tried in."""
+_VERSION = re.compile(r"(?<![\d.])(?:\d\.\d+|\d+\.\d)\.\d+|\d\.\d\b(?!\.)|\.\d{5,}")
+"""Numbers with dots of which one is a single digit, as in `16.0.4266`."""
+_PARSED = 1_500
+"""Numbers with a country code of one text that are tried in its plan; further ones go by their form alone."""
 _TRIES = 300
 """Numbers of one text that are tried in every plan; further ones go by their word alone."""
 
@@ -22,15 +26,19 @@ _INTERNATIONAL = re.compile(
 )
 _NUMBER = rf"[(]?\d(?:[ ]{{0,2}}[-./()]{{0,2}}[ ]?[(]?\d){{5,14}}(?![\w]){_EXTENSION}"
 _WORD = (
-    r"(?:tel(?:e(?:phone|fon|fono|foon|fax|x)?|éfono|éphone)?|phone|ph|mob(?:ile|il|iel)?|móvil|cell(?:phone|ular)?"
+    r"(?:t[eé]l(?:e(?:phone|fon|fono|foon|fonnummer|fax|x)?|éfono|éphone)?|phone|ph|mob(?:ile|il|iel|ilnummer)?|móvil"
+    r"|cell(?:phone|ular)?|tlf|tfno|gsm|natel|celular|telemóvel|puh|rufnr|callback|text(?:[ ]me)?"
+    r"|viber|signal"
+    r"|(?:my|our|your|his|her|their|contact|emergency|home|work|private|day|evening|mobile)(?=[ ](?:number|no|nr))"
     r"|fax|call(?:[ ](?:me|us|back|him|her))?|landline|handy|handynummer|rufnummer|whatsapp|ring|reach(?:able"
     r"|ed)?(?:[ ]me)?|hotline|sms"
     r"|dial(?:[ ]in)?"
     r"|direct(?:[ ](?:line|dial))?|office|switchboard|portable|durchwahl|cellulare|kontakt|pager)"
 )
 _CUED = re.compile(
-    rf"(?<![\w-]){_WORD}(?:[ ]?(?:no|nr|number|num|\#)\b)?\.?(?:[ ](?:is|on|at|me|under|number|no))?"
-    rf"[ \t]{{0,3}}[:.=#]{{0,2}}[ \t]{{0,3}}(?P<number>\+?{_NUMBER})",
+    rf"(?<![A-Za-z0-9-]){_WORD}(?:[ _-]?(?:no|nr|number|num|\#)\b)?\.?(?:[ ](?:is|on|at|me|under|number|no))?"
+    rf"(?:[ ]?/[ ]?(?:fax|mobile|cell|whatsapp))?(?:[ ]?\([A-Za-z ]{{1,12}}\))?"
+    rf"[\"']?[ \t]{{0,3}}[:.=#]{{0,2}}[ \t]{{0,3}}[\"']?(?P<number>\+?{_NUMBER})",
     re.IGNORECASE,
 )
 _SIGNED = re.compile(rf"(?<![\w+/=.,:\[-])(?:[TMPFOC][ ]?[:.][ ]?)?(?P<number>{_NUMBER})", re.IGNORECASE)
@@ -51,8 +59,13 @@ def phone_numbers(reading: Reading) -> Iterator[Place]:
     plans = _Plans()
     text = reading.text
     for match in _CUED.finditer(text):
-        if 6 <= _digits(match["number"]) <= 15 and not reading.looks_alike(*match.span("number")):
-            yield _place(match, plans.certainty(match["number"]) or Certainty.LIKELY)
+        start, end = match.start("number"), match.end("number")
+        if version := _VERSION.search(text, start, end):
+            end = start + len(text[start : version.start()].rpartition(" ")[0].rstrip())
+        number = text[start:end]
+        if 6 <= _digits(number) <= 15 and not reading.looks_alike(start, end):
+            certainty = plans.certainty(number) or Certainty.LIKELY
+            yield Place(start, end, PersonalDataKind.PHONE, certainty)
     for match in _AREA_CODE.finditer(text):
         if 8 <= _digits(match["number"]) <= 14 and not reading.looks_alike(*match.span("number")):
             yield _place(match, plans.certainty(match["number"]) or Certainty.LIKELY)
@@ -69,12 +82,16 @@ def phone_numbers(reading: Reading) -> Iterator[Place]:
 
 
 def _international(reading: Reading) -> Iterator[Place]:
-    for match in _INTERNATIONAL.finditer(reading.text):
+    for count, match in enumerate(_INTERNATIONAL.finditer(reading.text)):
         start = match.start() + (match[0].startswith("(") and ")" not in match[0])
         if reading.looks_alike(start, match.end()):
             continue
         number = reading.text[start : match.end()]
         is_plus = number.lstrip("(").startswith("+")
+        if count >= _PARSED:
+            if is_plus and 9 <= _digits(number) <= 15:
+                yield Place(start, match.end(), PersonalDataKind.PHONE, Certainty.LIKELY)
+            continue
         whole = _parsed(number)
         if whole is None:
             continue

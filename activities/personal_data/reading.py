@@ -113,6 +113,11 @@ class Reading:
         return [start for start, _ in found], [end for _, end in found]
 
     @cached_property
+    def folded(self) -> str:
+        """The text in small letters, to see whether it holds a word; its places are not the text's."""
+        return self.text.lower()
+
+    @cached_property
     def signatures(self) -> list[Signature]:
         """Where letters are signed."""
         return list(signatures(self.text))

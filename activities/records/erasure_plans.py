@@ -37,6 +37,11 @@ _REVISION = text("""
 SELECT r.digest, e.stage FROM revisions r JOIN experiences e ON e.id = r.experience_id
  WHERE r.experience_id = CAST(:experience_id AS uuid) AND r.number = CAST(:number AS integer)
 """)
+_CASES = {
+    "cases": text("SELECT 'case/' || id FROM cases WHERE id = ANY (CAST(:ids AS uuid[])) ORDER BY id"),
+    "origins": text("SELECT 'case/' || id FROM cases WHERE origin_id = ANY (CAST(:ids AS uuid[])) ORDER BY id"),
+}
+"""The index keys of changed rows."""
 _COMMANDED = text("""
 SELECT DISTINCT experience_id::text FROM commands WHERE id = ANY (CAST(:ids AS uuid[])) AND state = 'pending'
 """)
@@ -114,8 +119,9 @@ class SubjectPlan:
         await add_removed(connection, id_, [count])
         if found.table.name == "revisions":
             await _revisions_changed(connection, id_, actor, changed)
-        elif found.table.name == "cases":
-            cases = [f"case/{row['id']}" for row in changed]
+        elif found.table.name in ("cases", "origins"):  # the index knows a case by both
+            ids = [row["id"] for row in changed]
+            cases = list((await connection.execute(_CASES[found.table.name], {"ids": ids})).scalars())
             await mark(connection, id_, actor, (), *cases)
             await announce(connection, *cases)
         elif found.table.name == "commands":

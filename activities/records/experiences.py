@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import text
+from sqlalchemy import RowMapping, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from activities.records.admissions import examine
@@ -60,7 +60,9 @@ INSERT INTO commands (id, experience_id, kind, content, digest, issued_by)
 VALUES (CAST(:id AS uuid), CAST(:experience_id AS uuid), :kind, CAST(:content AS jsonb), :digest, :issued_by)
 ON CONFLICT (id) DO NOTHING
 """)
-_FIND_COMMAND = text("SELECT state, outcome, digest FROM commands WHERE id = CAST(:id AS uuid)")
+_FIND_COMMAND = text(
+    "SELECT state, outcome, refused_field, refused_accepted, digest FROM commands WHERE id = CAST(:id AS uuid)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,10 @@ class Stored:
     """`pending`, `applied` or `refused`."""
     outcome: str
     """The stage that it led to, or the refusal's type; "" while pending."""
+    field: str = ""
+    """Of a refusal: the input at fault."""
+    accepted: str = ""
+    """Of a refusal: what would be accepted."""
 
 
 class Experiences:
@@ -216,7 +222,7 @@ class Experiences:
             return None
         async with self._database.as_principal(principal_id) as connection:
             row = (await connection.execute(_FIND_COMMAND, {"id": command_id})).mappings().first()
-        return None if row is None else Stored(event_id=command_id, state=row["state"], outcome=row["outcome"])
+        return None if row is None else _stored(command_id, row)
 
     async def tasks(self, principal_id: str, *, limit: int = 50, wanted: QueueFilter = EVERYTHING) -> list[ReviewTask]:
         """Return the reviews that wait for this principal, most urgent first, at most 500 (R7).
@@ -297,4 +303,14 @@ class Experiences:
         row = (await connection.execute(_FIND_COMMAND, values)).mappings().first()
         if row is None or row["digest"] != values["digest"]:
             raise IdempotencyConflict("This id was used before with other content.", field="command_id")
-        return Stored(event_id=command_id, state=row["state"], outcome=row["outcome"])
+        return _stored(command_id, row)
+
+
+def _stored(command_id: str, row: RowMapping) -> Stored:
+    return Stored(
+        event_id=command_id,
+        state=row["state"],
+        outcome=row["outcome"],
+        field=row["refused_field"],
+        accepted=row["refused_accepted"],
+    )

@@ -13,7 +13,7 @@ from activities.records.change_rights import require_right
 from activities.records.database import Database
 from activities.records.drafts import add_draft, trim
 from activities.records.ids import is_id
-from activities.records.lifecycle_rows import add_transition, locked, move, settle, snapshot, stored_command
+from activities.records.lifecycle_rows import add_transition, locked, move, refuse, snapshot, stored_command
 from activities.records.publication import announce, close_draft, end_current, publish, suspend
 from activities.records.review_claims import require_unclaimed
 from activities.records.review_decisions import add_decision, check_decision, is_recorded, recorded_decision
@@ -40,6 +40,9 @@ SELECT e.id FROM experiences e
                  WHERE c.id = CAST(:command_id AS uuid) AND c.kind = 'supersede'
                 UNION ALL SELECT CAST(:id AS uuid))
  ORDER BY e.id FOR UPDATE
+""")
+_PUBLISHED = text("""
+SELECT digest FROM revisions WHERE experience_id = CAST(:id AS uuid) AND state IN ('current', 'suspended')
 """)
 _CURRENT = text("SELECT 1 FROM revisions WHERE experience_id = CAST(:id AS uuid) AND state = 'current'")
 _REMINDED = """
@@ -148,7 +151,7 @@ class LifecycleTable:
                 return CommandOutcome(command_id=command_id, snapshot=after)
             except CaseloreError as refusal:
                 if not isinstance(refusal, UnknownCommand):
-                    await settle(connection, experience_id, command_id, "refused", refusal.type)
+                    await refuse(connection, experience_id, command_id, refusal)
                 return CommandOutcome(command_id=command_id, refused=refusal.type)
 
     async def _apply(
@@ -162,6 +165,8 @@ class LifecycleTable:
             if command.digest != row["digest"]:
                 raise StaleDigest("Another draft has taken its place.", field="digest", accepted=row["digest"])
             await close_draft(connection, row["id"], "returned")
+        if event is Event.CORRECT and command.digest:
+            await _check_corrected(connection, row["id"], command.digest)
         if command.kind in WITH_DRAFT and command.text is not None:
             row = await add_draft(connection, row, command.text, stored["issued_by"], self._finder)
         if event is Event.CORRECT and command.suspend:
@@ -201,6 +206,13 @@ class LifecycleTable:
 def _require_id(experience_id: str) -> None:
     if not is_id(experience_id):
         raise UnknownExperience("There is no such experience.", field="experience_id")
+
+
+async def _check_corrected(connection: AsyncConnection, experience_id: str, read: str) -> None:
+    """Refuse a correction of a text that isn't the published one any more (R24)."""
+    published = (await connection.execute(_PUBLISHED, {"id": experience_id})).scalar_one_or_none()
+    if published != read:
+        raise StaleDigest("Another text is published now.", field="digest", accepted=published or "")
 
 
 async def _check_successor(connection: AsyncConnection, successor_id: str) -> None:

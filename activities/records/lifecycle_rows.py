@@ -8,7 +8,7 @@ from sqlalchemy import RowMapping, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from activities.records.rows import RESTS_AT, SNAPSHOT, snapshot_of
-from contracts.errors import UnknownCommand, UnknownExperience
+from contracts.errors import CaseloreError, UnknownCommand, UnknownExperience
 from contracts.lifecycle import REVIEWED, Event, Stage
 from contracts.review import Snapshot
 
@@ -43,7 +43,9 @@ SELECT e.id, (SELECT coalesce(max(t.seq), 0) + 1 FROM transitions t WHERE t.expe
   FROM experiences e WHERE e.id = CAST(:id AS uuid)
 """)
 _SETTLE = text("""
-UPDATE commands SET state = :state, outcome = :outcome, settled_at = clock_timestamp()
+UPDATE commands
+   SET state = :state, outcome = :outcome, refused_field = :field, refused_accepted = :accepted,
+       settled_at = clock_timestamp()
  WHERE id = CAST(:id AS uuid) AND experience_id = CAST(:experience_id AS uuid) AND state = 'pending'
 """)
 
@@ -116,7 +118,7 @@ async def move(
     }
     await connection.execute(text(_MOVE.format(more=more)), values)
     await add_transition(connection, row, event, to, cause_id=cause_id, actor_id=actor_id)
-    await settle(connection, row["id"], cause_id, "applied", to)
+    await settle(connection, row["id"], cause_id, to)
 
 
 async def add_transition(
@@ -141,7 +143,13 @@ async def add_transition(
     await connection.execute(_TRANSITION, values)
 
 
-async def settle(connection: AsyncConnection, experience_id: str, command_id: str, state: str, outcome: str) -> None:
-    """Say what became of a pending command; a settled one stays as it is."""
-    values = {"id": command_id, "experience_id": experience_id, "state": state, "outcome": outcome}
-    await connection.execute(_SETTLE, values)
+async def settle(connection: AsyncConnection, experience_id: str, command_id: str, to: Stage) -> None:
+    """Say that a pending command was applied, and where it led; a settled one stays as it is."""
+    values = {"id": command_id, "experience_id": experience_id, "state": "applied", "outcome": to}
+    await connection.execute(_SETTLE, {**values, "field": "", "accepted": ""})
+
+
+async def refuse(connection: AsyncConnection, experience_id: str, command_id: str, refusal: CaseloreError) -> None:
+    """Say why a pending command was refused, with the input at fault; a settled one stays as it is."""
+    values = {"id": command_id, "experience_id": experience_id, "state": "refused", "outcome": refusal.type}
+    await connection.execute(_SETTLE, {**values, "field": refusal.field, "accepted": refusal.accepted})

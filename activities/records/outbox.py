@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from activities.records.database import Database
 from contracts import limits
+from contracts.errors import CaseloreError
 from contracts.labels import Collection
 from contracts.outbox import EventKind, OutboxEvent, Topic, Watermark
 
@@ -77,7 +78,9 @@ UPDATE outbox
 RETURNING dead_at IS NOT NULL AS dead
 """)
 _REFUSE_COMMAND = text("""
-UPDATE commands SET state = 'refused', outcome = :error, settled_at = clock_timestamp()
+UPDATE commands
+   SET state = 'refused', outcome = :type, refused_field = :field, refused_accepted = :accepted,
+       settled_at = clock_timestamp()
  WHERE id = CAST(:command_id AS uuid) AND state = 'pending'
 """)
 
@@ -213,13 +216,14 @@ class OutboxTable:
         for watermark in await read_watermarks(connection):
             await connection.execute(_MOVE, {"collection": watermark.collection, "position": watermark.position})
 
-    async def refused(self, event: OutboxEvent, error_type: str) -> None:
+    async def refused(self, event: OutboxEvent, refusal: CaseloreError) -> None:
         """See `contracts.ports.Outbox.refused`."""
         async with self._database.as_system() as connection:
-            held = await self._mark(connection, [event], f"refused: {error_type}")
+            held = await self._mark(connection, [event], f"refused: {refusal.type}")
             command_id = event.payload.get("command_id")
             if held and command_id is not None:
-                await connection.execute(_REFUSE_COMMAND, {"command_id": command_id, "error": error_type})
+                values = {"type": refusal.type, "field": refusal.field, "accepted": refusal.accepted}
+                await connection.execute(_REFUSE_COMMAND, {"command_id": command_id, **values})
 
     async def postponed(self, event: OutboxEvent, error: str, *, may_die: bool) -> bool:
         """See `contracts.ports.Outbox.postponed`."""
@@ -231,7 +235,10 @@ class OutboxTable:
             "failures_at_most": limits.OUTBOX_ATTEMPTS,
         }
         async with self._database.as_system() as connection:
-            return bool((await connection.execute(_POSTPONE, values)).scalar_one_or_none())
+            dead = (await connection.execute(_POSTPONE, values)).scalar_one_or_none()
+            if dead is None and event.topic is Topic.INDEX:
+                await self._ask_again(connection, [event])  # its late write may have overwritten a newer one (R9)
+            return bool(dead)
 
     async def wait(self, at_most: timedelta) -> None:
         """See `contracts.ports.Outbox.wait`."""

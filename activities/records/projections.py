@@ -71,8 +71,8 @@ _KEYS_AFTER = {
     " AND experience_id > CAST(:after AS uuid) ORDER BY experience_id LIMIT :limit",
     CandidateKind.CASE: "SELECT id FROM cases WHERE erased_at IS NULL AND id > CAST(:after AS uuid)"
     " ORDER BY id LIMIT :limit",
-    CandidateKind.EXPERIENCE: "SELECT experience_id AS id FROM revisions WHERE kind = 'experience' AND state = 'current'"
-    " AND experience_id > CAST(:after AS uuid) ORDER BY experience_id LIMIT :limit",
+    CandidateKind.EXPERIENCE: "SELECT experience_id AS id FROM revisions WHERE kind = 'experience'"
+    " AND state = 'current' AND experience_id > CAST(:after AS uuid) ORDER BY experience_id LIMIT :limit",
 }
 _PROJECTED_AFTER = """
 SELECT target_id AS id FROM projections WHERE target_id > CAST(:after AS uuid) AND split_part(key, '/', 1) = :kind

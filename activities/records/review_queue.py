@@ -72,9 +72,9 @@ SELECT w.*, c.claimed_by, c.claimed_until FROM waiting w JOIN experiences e ON e
        ELSE true END
  ORDER BY w.urgency, w.due, w.id LIMIT :limit
 )
-SELECT e.id::text AS experience_id, coalesce(e.tenant_id, '') AS tenant_id, e.kind, e.domain_id, e.stage, e.revision, r.digest, r.title, e.outcome,
-       e.due_at, e.reminded, e.escalated, page.urgency, page.claimed_by, page.claimed_until, page.on_behalf_of,
-       f.must_fix, f.must_resolve, f.notice
+SELECT e.id::text AS experience_id, coalesce(e.tenant_id, '') AS tenant_id, e.kind, e.domain_id, e.stage, e.revision,
+       r.digest, r.title, e.outcome, e.due_at, e.reminded, e.escalated, page.urgency, page.claimed_by,
+       page.claimed_until, page.on_behalf_of, f.must_fix, f.must_resolve, f.notice
   FROM page
   JOIN experiences e ON e.id = page.id
   JOIN revisions r ON r.experience_id = e.id AND r.number = e.revision

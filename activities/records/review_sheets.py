@@ -30,9 +30,9 @@ from contracts.review_sheet import (
 from contracts.scope_difference import scope_difference
 
 _HEAD = text("""
-SELECT e.id::text AS experience_id, coalesce(e.tenant_id, '') AS tenant_id, e.kind, e.domain_id, e.proposer_id, e.stage, e.outcome, e.revision, e.due_at,
-       e.reminded, e.escalated, e.current_revision, e.suspended, e.case_id::text AS case_id,
-       e.result_id::text AS result_id, r.author_id, r.digest, r.content
+SELECT e.id::text AS experience_id, coalesce(e.tenant_id, '') AS tenant_id, e.kind, e.domain_id, e.proposer_id,
+       e.stage, e.outcome, e.revision, e.due_at, e.reminded, e.escalated, e.current_revision, e.suspended,
+       e.case_id::text AS case_id, e.result_id::text AS result_id, r.author_id, r.digest, r.content
   FROM experiences e JOIN revisions r ON r.experience_id = e.id AND r.number = e.revision
  WHERE e.id = CAST(:id AS uuid)
 """)

@@ -28,8 +28,8 @@ CASE WHEN e.current_revision IS NOT NULL THEN 'published'
 """Where an experience `e` stands when its draft comes to nothing (`contracts.lifecycle.transition`)."""
 
 SNAPSHOT = f"""
-SELECT e.id::text AS experience_id, coalesce(e.tenant_id, '') AS tenant_id, e.domain_id, e.stage, e.revision, r.digest, e.current_revision,
-       e.suspended, {RESTS_AT} AS rests_at, e.due_at, e.reminded, e.escalated
+SELECT e.id::text AS experience_id, coalesce(e.tenant_id, '') AS tenant_id, e.domain_id, e.stage, e.revision, r.digest,
+       e.current_revision, e.suspended, {RESTS_AT} AS rests_at, e.due_at, e.reminded, e.escalated
   FROM experiences e JOIN revisions r ON r.experience_id = e.id AND r.number = e.revision
 """
 

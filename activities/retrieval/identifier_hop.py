@@ -66,7 +66,7 @@ class IdentifierHop:
             best.setdefault(hit.target, (hit, []))[1].append(ref)
         # One query vector: the scores of these searches can be compared.
         ranked = sorted(best.values(), key=lambda each: (-each[0].score, each[0].target))
-        return [_found(hit, *(f"named in {ref}" for ref in refs)) for hit, refs in ranked[: hop.named]]
+        return [_found(hit, *(f"named in {ref}" for ref in dict.fromkeys(refs))) for hit, refs in ranked[: hop.named]]
 
     async def sharing(self, hopping: Hopping, ref: str, objective: str, hop: Hop) -> list[Found]:
         """Return what is found by the names that a hit adds to the objective, and by what the hit leaves open of it."""

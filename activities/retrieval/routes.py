@@ -14,7 +14,7 @@ from activities.retrieval.identifier_hop import Hopping, IdentifierHop
 from contracts.candidates import CanonicalLookup, Found, RetrievalTask
 from contracts.errors import CaseloreError
 from contracts.fusion import Ranking, fuse
-from contracts.index import DenseQuery, Filter, LexicalQuery, VectorName
+from contracts.index import DenseQuery, Filter, Hit, LexicalQuery, VectorName
 from contracts.labels import CandidateKind, Collection, Outcome
 from contracts.outbox import Watermark
 from contracts.ports import Embedder, RetrievalRecords, SearchIndex
@@ -27,6 +27,10 @@ _VECTORS = {Route.DENSE_TITLE: VectorName.TITLE, Route.DENSE_BODY: VectorName.BO
 _MATCHED = {Route.LEXICAL: ("text",), Route.DENSE_TITLE: ("title",), Route.DENSE_BODY: ("body",)}
 INDEX_ROUTES = frozenset(_MATCHED)
 """Routes that ask the search index."""
+
+
+MOST_HITS = 1_000
+"""Hits that one route asks for at most, to find as many targets as its step wants."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +131,19 @@ class Routes:
             if route is Route.LEXICAL
             else DenseQuery(await vector.get(), _VECTORS[route])
         )
-        hits = await self._index.search(
-            step.collection, query, scope=task.scope, where=_filter(task, step), limit=step.depth
-        )
-        return [Found(hit.target, hit.revision, _MATCHED[route]) for hit in hits]
+        return [Found(hit.target, hit.revision, _MATCHED[route]) for hit in await self._targets(task, step, query)]
+
+    async def _targets(self, task: RetrievalTask, step: SourceStep, query: DenseQuery | LexicalQuery) -> list[Hit]:
+        """Return the best hit of each target: the sections of one long article must not push the others out."""
+        asked = step.depth
+        while True:
+            hits = await self._index.search(
+                step.collection, query, scope=task.scope, where=_filter(task, step), limit=asked
+            )
+            best = {hit.target: hit for hit in reversed(hits)}
+            if len(best) >= step.depth or len(hits) < asked or asked >= MOST_HITS:
+                return [hit for hit in hits if best[hit.target] is hit][: step.depth]
+            asked = min(asked * 4, MOST_HITS)
 
     async def _follow(
         self,

@@ -61,7 +61,7 @@ async def faults_after(house: House, lives: Sequence[Life]) -> tuple[list[str], 
     faults += await _at_rest(house)
     faults += _standings(house, lives)
     for what, query in _SHOULD_BE_EMPTY.items():
-        if rows := house.rows(query.replace("%%", "%")):
+        if rows := house.rows(query):
             faults.append(f"{what}: {len(rows)}, first {rows[0]}")
     faults += await _workflows(house, lives)
     await house.stop()

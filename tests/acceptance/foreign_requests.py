@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
+from api.article_examples import ARTICLE
 from api.examples import DRAFT
 
 AT = "2026-03-02T08:15:00Z"
@@ -163,6 +164,12 @@ FOREIGN: Mapping[tuple[str, str], Requests] = {
         Asked("GET", f"/v1/experiences/{it.experience}/scope"),
         Asked("GET", f"/v1/experiences/{own.experience}/scope", query={"superseded_by": it.experience}),
     ],
+    ("POST", "/v1/articles"): lambda it, _: [
+        Asked("POST", "/v1/articles", {"article_id": fresh(), "article": ARTICLE}),
+        Asked("POST", "/v1/articles", {"article_id": it.experience, "article": {
+            **ARTICLE, "references": [f"experience/{it.experience}"]}}),
+    ],
+    ("GET", "/v1/articles/{article_id}"): lambda it, _: [Asked("GET", f"/v1/articles/{it.experience}")],
     ("POST", "/v1/delegations"): lambda _it, _own: [Asked("POST", "/v1/delegations", _delegation())],
     ("POST", "/v1/delegations/{delegation_id}/revocation"): lambda it, _: [
         Asked("POST", f"/v1/delegations/{it.experience}/revocation")
@@ -199,6 +206,7 @@ FOREIGN: Mapping[tuple[str, str], Requests] = {
 """By method and path template, as `api.permissions` has them."""
 
 OWN_ONLY: Mapping[tuple[str, str], Asked] = {
+    ("GET", "/v1/articles"): Asked("GET", "/v1/articles", query={"limit": "200"}),
     ("GET", "/v1/reviews"): Asked("GET", "/v1/reviews", query={"limit": "500"}),
     ("GET", "/v1/delegations"): Asked("GET", "/v1/delegations"),
     ("GET", "/v1/watermarks"): Asked("GET", "/v1/watermarks"),

@@ -24,6 +24,7 @@ from activities.reconciling import Reconciler
 from activities.records.access import Access
 from activities.records.arrival_history import ArrivalHistoryTable
 from activities.records.arrivals import Arrivals
+from activities.records.articles import Articles
 from activities.records.as_of import AsOfReads
 from activities.records.audit import AuditTable
 from activities.records.case_links import CaseLinksTable
@@ -134,6 +135,7 @@ class World:
             case_links=CaseLinksTable(self.database),
             related=RelatedWork(RelatedTable(self.database), AwayIndex(), Letters()),
             experiences=Experiences(self.database),
+            articles=Articles(self.database),
             review_desk=ReviewDesk(ReviewSheetsTable(self.database), AwayIndex(), Letters()),
             review_claims=ReviewClaims(self.database),
             delegations=DelegationsTable(self.database),

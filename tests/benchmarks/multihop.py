@@ -20,6 +20,7 @@ from typing import Any
 from activities.index.edge import EdgeIndex
 from activities.retrieval.candidates import in_order
 from activities.retrieval.routes import Routes
+from contracts.articles import ArticleDraft, ArticleKind, SourceKind, SourceReference
 from contracts.candidates import CandidateRecord, Resolution, RetrievalTask
 from contracts.identity import Profile
 from contracts.index import Scope
@@ -77,8 +78,18 @@ def _hops() -> list[Hop | None]:
 
 
 SETTINGS = tuple(Setting(title, hop) for title in (0.0, 0.5) for hop in _hops())
-SHIPPED = Setting(0.5, Hop())
-"""What `contracts.strategy.Hop` has by default."""
+SHIPPED = Setting(0.0, Hop())
+"""The default of `contracts.strategy.Hop`. It was chosen with both corpora in view, so its counts are no scores."""
+
+
+def _article(passage: Passage) -> ArticleDraft:
+    return ArticleDraft(
+        kind=ArticleKind.MEMORY,
+        title=passage.title,
+        domain_id=passage.source,
+        body=passage.text,
+        sources=(SourceReference(kind=SourceKind.DOCUMENT, locator=passage.id),),
+    )
 
 
 class Passages:
@@ -168,9 +179,7 @@ async def opened(
         index = EdgeIndex(Path(folder), embedder.model, embedder.dimensions)
         await index.open()
         try:
-            sources = [
-                article_source(id_of(each.id), each.source, 1, each.id, (each.title, each.text)) for each in passages
-            ]
+            sources = [article_source(id_of(each.id), each.source, 1, each.id, _article(each)) for each in passages]
             await fill(index, embedder, sources)
             records: Any = Passages(passages)  # with a current watermark nothing else of the record is read
             yield Corpus(name, questions, Routes(records, index, embedder, SECONDS))

@@ -116,7 +116,8 @@ async def _multihop(data: Path, embedder: RememberingEmbedder) -> tuple[list[Fig
                 got["all gold passages"] / got["questions"],
                 simple,
                 goal,
-                f"chosen on {', '.join(got['chosen on'])}: {got['chosen']}; shipped setting ({got['shipped setting']}):"
+                f"chosen on {', '.join(got['chosen on'])}: {got['chosen']}; shipped setting, chosen on both"
+                f" ({got['shipped setting']}):"
                 f" {got['all gold passages, shipped setting']}; without a hop: {got['without a hop']}; ms a question"
                 f" {got['ms a question without a hop']} without, {got['ms a question with the shipped setting']} with",
             )

@@ -87,25 +87,24 @@ async def fill(index: EdgeIndex, embedder: RememberingEmbedder, sources: Sequenc
         entries = [entry for source in some for entry in source.entries]
         texts = list(dict.fromkeys(text for entry in entries for text in (entry.title, entry.meaning or entry.body)))
         vectors = dict(zip(texts, embedder.embed(texts), strict=True))
+        points = {
+            entry.id: Point(
+                entry.id,
+                entry.payload.model_copy(update={"model": embedder.model}),
+                {VectorName.TITLE: vectors[entry.title], VectorName.BODY: vectors[entry.meaning or entry.body]},
+                f"{entry.title}\n{entry.title}\n{entry.body}",
+            )
+            for entry in entries
+        }
         await index.apply(
             [
                 IndexChange(
-                    entry.collection,
+                    collection,
                     source.key,
-                    (
-                        Point(
-                            entry.id,
-                            entry.payload.model_copy(update={"model": embedder.model}),
-                            {
-                                VectorName.TITLE: vectors[entry.title],
-                                VectorName.BODY: vectors[entry.meaning or entry.body],
-                            },
-                            f"{entry.title}\n{entry.title}\n{entry.body}",
-                        ),
-                    ),
+                    tuple(points[entry.id] for entry in source.entries if entry.collection is collection),
                 )
                 for source in some
-                for entry in source.entries
+                for collection in source.collections
             ]
         )
 

@@ -47,6 +47,24 @@ async def test_a_correction_keeps_the_published_text_until_the_new_one_is_accept
     )
 
 
+async def test_a_correction_of_a_text_that_is_not_published_any_more_is_refused(shared: World) -> None:
+    """R24: the loser is told which text is published now."""
+    experience_id = await shared.published()
+    read = (await shared.lifecycle.load(experience_id)).digest
+    await shared.change(experience_id, ChangeKind.CORRECT, by="ann", draft=OTHER, digest=read)
+    await shared.decide(experience_id, "cora")
+    await shared.decide(experience_id, "otto")
+    await refused(shared, experience_id, ChangeKind.CORRECT, "StaleDigest", draft=draft(), by="ann", digest=read)
+    now = (await shared.lifecycle.load(experience_id)).digest
+    told = "SELECT refused_field, refused_accepted FROM commands WHERE experience_id = %s AND state = 'refused'"
+    assert shared.rows(told, experience_id) == [("digest", now)]
+
+    await shared.change(experience_id, ChangeKind.CORRECT, by="ann", draft=draft(title="Third"), digest=now)
+    await shared.decide(experience_id, "cora", Event.REJECT)
+    accepted = await shared.change(experience_id, ChangeKind.CORRECT, by="ann", draft=draft(title="Fourth"), digest=now)
+    assert not accepted.refused
+
+
 async def test_a_suspending_correction_hides_the_current_text_at_once(shared: World) -> None:
     """R10: from the commit on, in every read; publication of the correction ends the suspension."""
     experience_id = await shared.published()

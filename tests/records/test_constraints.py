@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import psycopg
 import pytest
 from psycopg import errors
@@ -11,6 +9,7 @@ from psycopg import errors
 from contracts.labels import Outcome, PaperKind, ProofLevel
 from contracts.lifecycle import Event
 from contracts.review import ChangeKind
+from tests.records.articles import article, published_article
 from tests.records.asking import answered, ask, candidate, citing
 from tests.records.world import World, draft, libpq, new_id
 
@@ -229,19 +228,16 @@ async def test_superseded_names_its_successor_and_never_itself(shared: World) ->
 
 async def test_article_text_is_never_changed(shared: World) -> None:
     """Spec section 4: one canonical, owned, versioned article; one current revision."""
-    article_id = new_id()
-    system(
-        shared, "INSERT INTO articles (id, domain_id, kind, owner_id) VALUES (%s, 'data', 'method', 'otto')", article_id
-    )
-    add = (
-        "INSERT INTO article_revisions (article_id, number, state, title, body, content, digest, author_id,"
-        " published_at) VALUES (%s, %s, 'current', 'Register', 'Look first.', %s, 'd', 'otto', now())"
-    )
-    system(shared, add, article_id, 1, json.dumps({}))
-    with pytest.raises(errors.UniqueViolation, match="uq_article_revisions_current"):
-        system(shared, add, article_id, 2, json.dumps({}))
+    article_id = await published_article(shared)
+    await shared.change(article_id, ChangeKind.CORRECT, by="carl", article=article(title="Another"))
+    with pytest.raises(errors.UniqueViolation, match="uq_revisions_current"):
+        system(
+            shared,
+            "UPDATE revisions SET state = 'current', published_at = now() WHERE experience_id = %s AND number = 2",
+            article_id,
+        )
     with pytest.raises(errors.RestrictViolation, match="append-only"):
-        system(shared, "UPDATE article_revisions SET body = 'Changed.'")
+        system(shared, "UPDATE revisions SET searchable = 'Changed.' WHERE experience_id = %s", article_id)
 
 
 async def test_a_returned_or_rejected_draft_can_never_have_been_published(shared: World) -> None:

@@ -168,7 +168,7 @@ async def test_a_refused_decision_does_not_turn_into_consent_later(shared: World
     await shared.outbox.delivered([event], "started")
     event = await shared.outbox.claim_one(early.decision_id, _LEASE)
     assert event is not None
-    await shared.outbox.refused(event, "StaleStage")
+    await shared.outbox.refused(event, StaleStage("It moved on.", field="stage"))
     await shared.decide(experience_id, "cora")
     await refused(shared, experience_id, early, StaleStage)
     standing = await shared.experiences.standing("otto", early.decision_id)

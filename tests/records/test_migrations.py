@@ -98,6 +98,5 @@ async def test_positions_and_rules_come_with_the_migration(shared: World) -> Non
         "delegations_immutable",
         "delegations_revoked_once",
         "strategies_immutable",
-        "article_revisions_immutable",
     }
     assert libpq(shared.urls.app).startswith("postgresql://caselore_app@")

@@ -10,6 +10,7 @@ import pytest
 
 from activities.records.outbox import OutboxTable, add_event
 from contracts import limits
+from contracts.errors import LifecycleClosed, StaleStage
 from contracts.outbox import EventKind, OutboxEvent, Topic
 from contracts.review import ChangeKind
 from tests.records.world import World, changed, draft, new_id
@@ -81,11 +82,22 @@ async def test_a_lost_lease_is_claimed_again_and_its_late_holder_marks_nothing(w
     assert (late.attempts, held.attempts) == (1, 2)
     before = world.everything()
     await world.outbox.delivered([late], "late")
-    await world.outbox.refused(late, "StaleStage")
+    await world.outbox.refused(late, StaleStage("It moved on.", field="stage"))
     assert not await world.outbox.postponed(late, "late", may_die=True)
     assert changed(world.everything(), before) == []
     await world.outbox.delivered([held], "done")
     assert world.rows("SELECT outcome, delivered_at IS NOT NULL, claimed_until FROM outbox") == [("done", True, None)]
+
+
+async def test_a_late_projection_that_fails_is_asked_for_once_more(world: World) -> None:
+    """R9: it may have written to the index before it failed."""
+    one = key()
+    await add(world, one, topic=Topic.INDEX)
+    (late,) = await world.outbox.claim(Topic.INDEX, 10, GONE)
+    await world.outbox.delivered(await world.outbox.claim(Topic.INDEX, 10, LEASE), "projected")
+    assert not await world.outbox.postponed(late, "IndexUnavailable", may_die=False)
+    (again,) = await world.outbox.claim(Topic.INDEX, 10, LEASE)
+    assert (again.key, again.payload) == (one, {"why": "lease lost"})
 
 
 async def test_a_late_projection_is_asked_for_once_more(world: World) -> None:
@@ -183,16 +195,17 @@ async def test_a_refused_event_settles_its_command(world: World) -> None:
     experience_id = await world.published()
     command = await world.store_command(experience_id, ChangeKind.CORRECT, by="ann", draft=draft(title="Second"))
     world.owner.execute("UPDATE outbox SET delivered_at = now() WHERE event_id <> %s", (command.command_id,))
-    await world.outbox.refused(await taken(world), "LifecycleClosed")
+    await world.outbox.refused(await taken(world), LifecycleClosed("It has ended.", field="stage", accepted="nothing"))
     standing = await world.experiences.standing("ann", command.command_id)
     assert standing is not None
     assert (standing.state, standing.outcome) == ("refused", "LifecycleClosed")
+    assert (standing.field, standing.accepted) == ("stage", "nothing")
     assert (await world.lifecycle.apply_command(experience_id, command)).refused == "LifecycleClosed"
     assert await claim(world) == []
 
     applied = await world.store_command(experience_id, ChangeKind.RETIRE)
     await world.lifecycle.apply_command(experience_id, applied)
-    await world.outbox.refused(await taken(world), "LifecycleClosed")
+    await world.outbox.refused(await taken(world), LifecycleClosed("It has ended.", field="stage", accepted="nothing"))
     standing = await world.experiences.standing("otto", applied.command_id)
     assert standing is not None
     assert standing.state == "applied"

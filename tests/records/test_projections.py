@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 from contracts.cases import CaseFacts
 from contracts.experience import Limits
 from contracts.labels import CaseState, Collection
 from contracts.lifecycle import Event
 from contracts.projection import ProjectionSource
 from contracts.review import ChangeKind
+from tests.records.articles import article, published_article
 from tests.records.world import NOON, World, draft, new_id
 
 
@@ -80,25 +79,17 @@ async def test_a_case_is_projected_as_it_stands_now(shared: World) -> None:
 
 async def test_an_article_is_projected_for_its_owner(shared: World) -> None:
     """Spec section 4: detailed content stays in the owning domain's index."""
-    article_id = new_id()
-    shared.owner.execute(
-        "INSERT INTO articles (id, domain_id, kind, owner_id) VALUES (%s, 'data', 'method', 'otto')", (article_id,)
-    )
-    add = (
-        "INSERT INTO article_revisions (article_id, number, state, title, body, content, digest, author_id,"
-        " published_at) VALUES (%s, %s, %s, %s, 'Look first.', %s, %s, 'otto', %s)"
-    )
-    shared.owner.execute(add, (article_id, 1, "current", "Register", json.dumps({}), "d1", NOON))
-    shared.owner.execute(add, (article_id, 2, "draft", "Register, new", json.dumps({}), "d2", None))
+    content = article(title="Register")
+    article_id = await published_article(shared, content)
+    await shared.change(article_id, ChangeKind.CORRECT, by="carl", article=article(title="Register, new"))
     source = await desired(shared, f"article/{article_id}")
     (entry,) = source.entries
     assert (entry.collection, entry.title, entry.payload.domain) == (Collection.DETAIL, "Register", "data")
-    assert (source.revision, source.content_hash) == (1, "d1")
-    shared.owner.execute(
-        "UPDATE article_revisions SET state = 'retired' WHERE article_id = %s AND number = 1", (article_id,)
-    )
+    assert (source.revision, source.content_hash) == (1, content.digest())
+    await shared.change(article_id, ChangeKind.RETIRE)
     assert (await desired(shared, f"article/{article_id}")).entries == ()
-    assert (await desired(shared, f"article/{new_id()}")).entries == ()
+    for key in (f"article/{new_id()}", f"experience/{article_id}"):
+        assert (await desired(shared, key)).entries == ()
 
 
 async def test_projection_is_the_same_whenever_it_is_asked_for(shared: World) -> None:

@@ -24,6 +24,7 @@ from contracts.review import CommandMessage
 from deploy.worker import workflow_runner
 from tests.workflows.driver import Lifecycle, eventually, gateway_for, lifecycles_on
 from tests.workflows.lifecycle_records import LifecycleMemory
+from tests.workflows.test_erasure import ErasureMemory, run_erasure
 from tests.workflows.test_outbox_projector import Following, projector
 from workflows.experience_lifecycle import ExperienceLifecycle
 from workflows.reconcile import Reconcile
@@ -285,7 +286,19 @@ async def reconcile_history(client: Client, name: str) -> WorkflowHistory:
         return await handle.fetch_history()
 
 
+async def erasure_history(client: Client, name: str) -> WorkflowHistory:
+    """Run an erasure and return its history."""
+    records = {
+        "done": ErasureMemory(),
+        "further_round": ErasureMemory(1),
+        "needs_person": ErasureMemory(refuses=True),
+    }[name]
+    erasure_id, _ = await run_erasure(client, records)
+    return await client.get_workflow_handle(f"erasure/{erasure_id}").fetch_history()
+
+
 SCENARIOS: Mapping[str, tuple[Callable[[Client, str], Awaitable[WorkflowHistory]], tuple[str, ...]]] = {
+    "Erasure": (erasure_history, ("done", "further_round", "needs_person")),
     "ExperienceLifecycle": (lifecycle_history, tuple(LIFECYCLE)),
     "OutboxProjector": (projector_history, ("turns",)),
     "Reconcile": (reconcile_history, ("drift",)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from activities.retrieval.engine import RetrievalEngine, TimeLimits
 from contracts.errors import EmbeddingUnavailable, IndexUnavailable
 from contracts.identifiers import keys_of
 from contracts.index import DenseQuery, Filter, Hit, LexicalQuery, Scope
@@ -24,6 +25,9 @@ class Named(Memory):
 
     broken_for_names: bool = False
     texts: list[str] = field(default_factory=list[str])
+
+    def engine(self) -> RetrievalEngine:
+        return RetrievalEngine(self, self, self, self, TimeLimits(route=10.0))
 
     async def search(
         self, collection: Collection, query: DenseQuery | LexicalQuery, *, scope: Scope, where: Filter, limit: int

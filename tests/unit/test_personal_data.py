@@ -44,6 +44,22 @@ KEPT = [
     "invoice 4471-B, order 12345678, 8 digits 20260302A", "1234-5678-9012-3456 and 4111 1111 1111 1112",
     "DE89 3704 0044 0532 0130 01 has wrong check digits", "call 3 functions in 200 ms", "phone 7 of 12",
     "Tried 3 times (of a maximum of 3)", "https://example.org/a/b?c=12345678&d=2026", "1 Street left, 2 Drive letters",
+    # Numbers that begin as a private network's, and stand for a version.
+    "SeaMonkey 10.53.8.1 on Windows", "it broke after 10.14.2.1", "fixed in 10.8.0.23", "jackson-databind 10.9.10.3",
+    "10.14.2.0 is the last good one", "version 10.8.0.2 is old. Nobody runs 10.8.0.3 here",
+    "Oracle 11.2.0.4 and driver 203.0.113.200", "Office 16.0.4266.1001 crashed",
+    # Names with a number behind a colon, and words with a number beside "server".
+    "Dockerfile:100, Impl.java:304, validateFileContents:139, Assert.fail:88, localhost:36143, org.lz4:lz4:1200",
+    "max-age:3600, content-length:1024, font-size:12, part2:1500, sha256:20480, com.example.app:8080",
+    "SQL Server SP2, Exchange server 2016, RHEL7 server, HTTP2 server, CVE-2020 host, HADOOP-16661 server, www.example.org:443",
+    "a server called from the client, the host named below, ping me, ssh key, C:\\\\Users\\\\x, this.local, foo.internal()",
+    "x.svc.cluster.local, https://storage.example.org/a, s3a://bucket1/path, hdfs://ns/path, step1:2021",
+    # Ids of messages, and words about accounts, numbers and passwords.
+    "https://lists.example.org/%3CCAAaVJWVXhsv4tn1KOQkKYTaQ441Yb8y7s%2BR_GnESwduB1iFxOA%40mail.example.com%3E",
+    "account: locked, the account 4711, account number missing, IBAN is required, conta 12, compte rendu 2026",
+    "my number is 7, contact number missing, text me, mobile 5.1.2, home number of rows",
+    "pin: pull, pass: true, login with SSO, credentials: none, password has been changed to make it safe",
+    "<password>${PASSWORD}</password>, <token>null</token>, code is 404, mysql -u root -p, curl -u user:$PASS",
     "[person 1], [mail 2] and <email> wrote to <user>",
 ]  # fmt: skip
 
@@ -70,6 +86,27 @@ FOUND = [
     (Kind.NETWORK_ADDRESS, "", "2001:db8::8a2e:370:7334", ""),
     (Kind.NETWORK_ADDRESS, "", "00:00:5e:00:53:af", ""),
     (Kind.NETWORK_ADDRESS, "[hdfs@", "store7-node2", " ~]$ ls"),
+    (Kind.NETWORK_ADDRESS, "it stands at ", "10.8.0.23", " now"),
+    (Kind.NETWORK_ADDRESS, "10.44.0.0/16 holds ", "10.44.7.9", ""),
+    (Kind.NETWORK_ADDRESS, "DestHost:destPort ", "namenode0", ":8020 , LocalHost"),
+    (Kind.NETWORK_ADDRESS, "localPort ", "namenode1", "/10.2.3.4:0."),
+    (Kind.NETWORK_ADDRESS, "hdfs://", "nn1.example.org", ":8020/x"),
+    (Kind.NETWORK_ADDRESS, "", "ABC-HQ1", " Server Check"),
+    (Kind.NETWORK_ADDRESS, "ABC-HQ1 Server and ", "ABC-HQ2", ""),
+    (Kind.NETWORK_ADDRESS, "a box called ", "kepler", " died"),
+    (Kind.NETWORK_ADDRESS, "", "ws-0042.corp.local", ""),
+    (Kind.NETWORK_ADDRESS, "copy it from \\\\", "fileserv", "\\share$"),
+    (Kind.NETWORK_ADDRESS, "ssh root@", "build7", " first"),
+    (Kind.MAIL, "?u=1%7c", "sample%40example.org", "%7c2"),
+    (Kind.MAIL, "to=", "sample%2540example.org", "&x"),
+    (Kind.PHONE, "my number: ", "020 7946 0958", " 5.1.2"),
+    (Kind.PHONE, "phone (work): ", "020 7946 0958", ""),
+    (Kind.BANK_ACCOUNT, "CLABE: ", "0321 8000 0118 3597 19", ""),
+    (Kind.BANK_ACCOUNT, "IBAN: ", "DE89 3704 0044 0532 0130 01", ""),
+    (Kind.CREDENTIAL, "<password>", "s3cr3tpw", "</password>"),
+    (Kind.CREDENTIAL, "mysql -u root -p", "s3cr3tpw", " shop"),
+    (Kind.CREDENTIAL, "password was changed to ", "Summer2026", "."),
+    (Kind.CREDENTIAL, "login: admin/", "adm1n99", ""),
     (Kind.CREDENTIAL, "password=", "Tr0ub4dor&3", ""),
     (Kind.CREDENTIAL, "Authorization: Bearer ", "abc123def456ghi789", ""),
     (Kind.CREDENTIAL, "postgresql://", "app:s3cr3tpw", "@db.example.org/x"),
@@ -153,7 +190,8 @@ def test_r6_the_same_text_has_the_same_findings(text: str) -> None:
 HARD_ON_PATTERNS = [
     "\n", " ", "a", "1", "12 34 ", "a.", "a@b.", "af:", "> ", "Ab Cd ", "1 Aa ", "10.0.0.1 ", "password=", "DE89 ",
     "thanks\n", "+44 20 7946 0958 ", "Tel 1234567 ", "4111 ", "ab://", "A. ", "eyJ", "[person 1]",
-    "-----BEGIN PRIVATE KEY-----",
+    "-----BEGIN PRIVATE KEY-----", "db01:8020 ", "server db01 ", "a.b.c.local ", "AB-C1, ", "\\\\ab", "%40a",
+    "<name>password</name>",     "curl -u ab:", "mysql -p", "IBAN: DE89 ", "login a/", "my number ", "ssh a@", "http://ab1-",
 ]  # fmt: skip
 
 

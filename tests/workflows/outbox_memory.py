@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Sequence
 from datetime import timedelta
 
+from contracts.errors import CaseloreError
 from contracts.experience import Draft, KnowledgeUnit, RoutingSynopsis
 from contracts.index import DenseQuery, Filter, Hit, IndexChange, LexicalQuery, Scope, Stored
 from contracts.labels import Collection, Outcome, ProofLevel, UnitKind
@@ -62,9 +63,9 @@ class OutboxMemory:
         for event in events:
             self.done[event.event_id] = outcome
 
-    async def refused(self, event: OutboxEvent, error_type: str) -> None:
+    async def refused(self, event: OutboxEvent, refusal: CaseloreError) -> None:
         """See `contracts.ports.Outbox.refused`."""
-        self.done[event.event_id] = f"refused: {error_type}"
+        self.done[event.event_id] = f"refused: {refusal.type}"
 
     async def wait(self, at_most: timedelta) -> None:
         """See `contracts.ports.Outbox.wait`."""

@@ -65,7 +65,7 @@ class ErasureMemory:
         self.end = why
 
 
-async def _run(client: Client, records: ErasureMemory) -> tuple[str, str]:
+async def run_erasure(client: Client, records: ErasureMemory) -> tuple[str, str]:
     """Start an erasure as the product does, and return its id and what it ended with."""
     queue, erasure_id = f"erasure-{uuid.uuid4()}", str(uuid.uuid4())
     activities = ErasureActivities(records, IndexMemory(), TemporalHistories(client))
@@ -83,6 +83,7 @@ async def _run(client: Client, records: ErasureMemory) -> tuple[str, str]:
         activities=steps,
         workflow_runner=workflow_runner(),
         graceful_shutdown_timeout=timedelta(seconds=2),
+        identity="caselore",
     ):
         gateway = gateway_for(client, queue)
         for _ in range(2):  # a repeated delivery starts nothing anew
@@ -92,7 +93,7 @@ async def _run(client: Client, records: ErasureMemory) -> tuple[str, str]:
 
 async def test_a_verified_erasure_is_done(client: Client) -> None:
     records = ErasureMemory()
-    erasure_id, why = await _run(client, records)
+    erasure_id, why = await run_erasure(client, records)
     assert (why, records.end) == ("", "")
     assert records.steps == ["remove", "pending", "left"]
     assert set(records.reports) == {"records", "index", "histories", "caches", "files"}
@@ -104,20 +105,20 @@ async def test_a_verified_erasure_is_done(client: Client) -> None:
 
 async def test_what_was_written_meanwhile_is_removed_in_a_further_round(client: Client) -> None:
     records = ErasureMemory(2)
-    assert (await _run(client, records))[1] == ""
+    assert (await run_erasure(client, records))[1] == ""
     assert records.steps == ["remove", "pending", "left"] * 2
 
 
 async def test_an_erasure_with_something_left_is_never_done(client: Client) -> None:
     records = ErasureMemory(1, 1, 1)
-    assert (await _run(client, records))[1] == "1 left in records"
+    assert (await run_erasure(client, records))[1] == "1 left in records"
     assert records.end == "1 left in records"
     assert records.steps.count("remove") == 3
 
 
 async def test_a_refused_step_is_told_to_a_person(client: Client) -> None:
     records = ErasureMemory(refuses=True)
-    await _run(client, records)
+    await run_erasure(client, records)
     assert records.end == "the step erase_records failed: UnknownErasure"
 
 

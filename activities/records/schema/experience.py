@@ -149,6 +149,8 @@ commands = Table(
     Column("state", Text, nullable=False, server_default="pending"),
     one_of("state", "pending", "applied", "refused"),
     text_column("outcome", comment="Stage that it led to, or the refusal's type"),
+    text_column("refused_field", comment="The input at fault, of a refusal"),
+    text_column("refused_accepted", comment="What a refusal said would be accepted"),
     moment("settled_at", nullable=True),
     CheckConstraint("(state = 'pending') = (settled_at IS NULL)", name="settled"),
 )

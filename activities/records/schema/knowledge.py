@@ -5,19 +5,16 @@ from __future__ import annotations
 from sqlalchemy import (
     CheckConstraint,
     Column,
-    Computed,
     ForeignKeyConstraint,
-    Index,
     Integer,
     PrimaryKeyConstraint,
     Table,
     Text,
     UniqueConstraint,
-    text,
 )
-from sqlalchemy.dialects.postgresql import JSONB, TSVECTOR
+from sqlalchemy.dialects.postgresql import JSONB
 
-from activities.records.schema.base import id_column, key_reference, metadata, moment, one_of, reference, text_column
+from activities.records.schema.base import key_reference, metadata, moment, text_column
 
 strategies = Table("strategies", metadata, Column("id", Text, primary_key=True), text_column("title"))
 

@@ -134,6 +134,26 @@ def upgrade() -> None:
         ["experience_id", "revision", "on_behalf_of"],
     )
     op.add_column(
+        "commands",
+        sa.Column(
+            "refused_field",
+            sa.Text(),
+            server_default="",
+            nullable=False,
+            comment="The input at fault, of a refusal",
+        ),
+    )
+    op.add_column(
+        "commands",
+        sa.Column(
+            "refused_accepted",
+            sa.Text(),
+            server_default="",
+            nullable=False,
+            comment="What a refusal said would be accepted",
+        ),
+    )
+    op.add_column(
         "transitions",
         sa.Column("suspended", sa.Boolean(), server_default=sa.text("false"), nullable=False, comment="Afterwards"),
     )
@@ -149,6 +169,8 @@ def downgrade() -> None:
     op.execute(OWN_ONLY)
     op.execute("DROP TRIGGER revisions_origin_immutable ON revisions")
     _words(KINDS, EVENTS, OPEN)
+    op.drop_column("commands", "refused_accepted")
+    op.drop_column("commands", "refused_field")
     op.drop_column("transitions", "suspended")
     for column in ("acknowledged_scope", "declined_units", "on_behalf_of"):
         op.drop_column("review_decisions", column)
