@@ -18,7 +18,7 @@ import argparse
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,10 +26,14 @@ from typing import Any
 from activities.personal_data.finder import RuleFinder
 from contracts.personal_data import PersonalData, PersonalDataKind
 from tests.benchmarks.personal_data_sample import Line, chosen, lines
+from tests.benchmarks.personal_data_second_sample import chosen as second_chosen
 from tests.benchmarks.personal_data_values import HELD_BACK, LETTERS, STRUCTURED
+from tests.benchmarks.personal_data_values_second import SECOND_HELD_BACK
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 LABELS = Path(__file__).with_name("personal_data_labels.json")
+SECOND_LABELS = Path(__file__).with_name("personal_data_second_labels.json")
+STRUCTURED_KINDS = frozenset(STRUCTURED)
 COPIES = 3
 """Lines that each value is put into."""
 
@@ -66,23 +70,29 @@ class Measured:
     def of(self, kind: str) -> Count:
         return self.counts.setdefault(kind, Count())
 
-    def whole(self) -> Count:
-        return Count(*(sum(vars(count)[name] for count in self.counts.values()) for name in vars(Count())))
+    def whole(self, kinds: Collection[str] | None = None) -> Count:
+        counts = [count for kind, count in self.counts.items() if kinds is None or kind in kinds]
+        return Count(*(sum(vars(count)[name] for count in counts) for name in vars(Count())))
 
 
-def sample(data: Path) -> list[tuple[Line, str, list[PersonalData]]]:
-    """Return the sample's lines with their text and their labels, as offsets in the line.
+def sample(data: Path, *, is_second: bool = False) -> list[tuple[Line, str, list[PersonalData]]]:
+    """Return a sample's lines with their text and their labels, as offsets in the line.
 
     Raises:
         ValueError: The data holds other lines than those that were labelled.
     """
     texts = dict(lines(data))
-    labelled = {
-        Line(row["record"], row["field"], *row["line"]): row["labels"] for row in json.loads(LABELS.read_text("utf-8"))
-    }
-    if list(labelled) != chosen(data):
+    first = _labels(LABELS)
+    labelled = _labels(SECOND_LABELS) if is_second else first
+    lines_by_rule = second_chosen(data, {line.record for line in first}) if is_second else chosen(data)
+    if list(labelled) != lines_by_rule:
         raise ValueError("the labels are of other lines than the rule chooses")
     return [(line, texts[line], [_place(line, *label) for label in labels]) for line, labels in labelled.items()]
+
+
+def _labels(file: Path) -> dict[Line, list[list[Any]]]:
+    rows = json.loads(file.read_text("utf-8"))
+    return {Line(row["record"], row["field"], *row["line"]): row["labels"] for row in rows}
 
 
 def _place(line: Line, start: int, end: int, kind: str) -> PersonalData:
@@ -149,8 +159,10 @@ def measure(data: Path) -> dict[str, Measured]:
     rows, finder = sample(data), RuleFinder()
     return {
         "labelled": labelled(finder, rows),
+        "labelled, second sample": labelled(finder, sample(data, is_second=True)),
         "inserted": inserted(finder, rows, STRUCTURED),
         "inserted, held back": inserted(finder, rows, HELD_BACK),
+        "inserted, held back, second": inserted(finder, rows, SECOND_HELD_BACK),
         "inserted, by place": inserted(finder, rows, LETTERS),
     }
 
@@ -160,14 +172,15 @@ def report(results: Mapping[str, Measured]) -> str:
     told: list[str] = []
     for name, measured in results.items():
         told.append(f"{name}:")
-        for kind, count in [*sorted(measured.counts.items()), ("all", measured.whole())]:
+        wholes = [("structured", measured.whole(STRUCTURED_KINDS)), ("all", measured.whole())]
+        for kind, count in [*sorted(measured.counts.items()), *wholes]:
             recall = "" if count.recall is None else f"recall {count.recall:.3f}"
             precision = "" if count.precision is None else f"precision {count.precision:.3f}"
             told.append(
                 f"  {kind:16} wanted {count.wanted:4} found {count.found:4} as another kind {count.otherwise:3}"
-                f" wrong {count.wrong:3}  {recall} {precision if name == 'labelled' else ''}".rstrip()
+                f" wrong {count.wrong:3}  {recall} {precision if name.startswith('labelled') else ''}".rstrip()
             )
-        told += [f"  missed: {miss} ({times} of {COPIES})" for miss, times in Counter(measured.missed).items()]
+        told += [f"  missed: {miss} ({times}×)" for miss, times in Counter(measured.missed).items()]
         told += [f"  wrong: {place}" for place in measured.wrong]
     return "\n".join(told)
 
