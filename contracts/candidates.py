@@ -90,7 +90,7 @@ class CandidateRecord:
     limits: Limits = field(default_factory=Limits)
     """For articles; experience carries its own in `draft`."""
     supersedes: tuple[Earlier, ...] = ()
-    """For experience: what it took over from, also through others."""
+    """For experience and articles: what it took over from, also through others."""
 
 
 @dataclass(frozen=True, slots=True)

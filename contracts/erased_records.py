@@ -9,6 +9,7 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any, cast
 
+from contracts.articles import ArticleDraft, ArticleKind, SourceKind, SourceReference
 from contracts.erased_text import ERASED
 from contracts.experience import Draft, KnowledgeUnit, RoutingSynopsis
 from contracts.labels import Outcome, ProofLevel, UnitKind
@@ -47,12 +48,26 @@ def erased_draft(content: Record) -> dict[str, Any]:
     return draft.model_dump(mode="json")
 
 
+def erased_article(content: Record) -> dict[str, Any]:
+    """Return an article that says nothing any more; kind and owner stay."""
+    article = ArticleDraft(
+        kind=ArticleKind(content["kind"]),
+        title=ERASED,
+        domain_id=content["domain_id"],
+        body=ERASED,
+        sources=(SourceReference(kind=SourceKind.DOCUMENT, locator=ERASED),),
+    )
+    return article.model_dump(mode="json")
+
+
 def erased_command(content: Record) -> dict[str, Any]:
     """Return a decision or change without its words."""
     left = {name: content[name] for name in _COMMAND if name in content}
     left |= {name: ERASED for name in ("comment", "reason") if content.get(name)}
     if content.get("draft"):
         left["draft"] = erased_draft(content["draft"])
+    if content.get("article"):
+        left["article"] = erased_article(content["article"])
     return left
 
 

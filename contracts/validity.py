@@ -99,6 +99,11 @@ def lost_cover(draft: Draft, earlier: Limits, request: RetrievalRequest) -> tupl
     return () if stated_outside(earlier, request) else outside
 
 
+def lost_limits(limits: Limits, earlier: Limits, request: RetrievalRequest) -> tuple[str, ...]:
+    """Return the stated facts that `earlier` took in and the article that replaced it doesn't, as `lost_cover`."""
+    return () if stated_outside(earlier, request) else stated_outside(limits, request)
+
+
 def judge_units(units: Sequence[KnowledgeUnit], request: RetrievalRequest) -> Validity:
     """Return what the units' own limits and conditions add to their revision's validity.
 

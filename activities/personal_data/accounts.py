@@ -20,7 +20,7 @@ _ACCOUNT = re.compile(
     r"""(?<![\w-])(?:
         (?:bank[ ]?)?account[ ]{0,2}(?:no|nr|number|num|\#)\b\.? | bank[ ]account | a/c(?:[ ](?:no|number))?\.?
       | (?:savings|current|checking|giro|payee|payer|payment|beneficiary|deposit)[ ]account
-      | account(?=[ ]?[:\#=])
+      | account(?=[ ]?[:\#=]) | (?:to|from|into)[ ](?:(?:the|my|our|his|her|their)[ ])?account(?=[ ]\d{7})
       | acc\.?[ ](?:no|nr|number)\b\.? | acct\.?(?:[ ]{0,2}(?:no|nr|number|\#)\b)?\.? | kontonummer
       | (?:bank|giro)?konto(?:verbindung)? | konto(?:-?nr)?\.? | kto(?:\.?-?[ ]?nr)?\.?
       | iban | nrb | clabe | cbu | ccc | numer[ ](?:konta|rachunku) | compte
@@ -68,6 +68,7 @@ _ISSUERS: tuple[tuple[re.Pattern[str], frozenset[int]], ...] = tuple(
 )
 _PLAIN_LENGTHS = frozenset((15, 16))
 """Lengths at which a number with good check digits is taken for a card without a word that says so."""
+_ALONE = re.compile(r"\d{13,19}(?=[ ])|\d{4}([ -])\d{4}\1\d{4}\1\d{4}(?=[ ])")
 _GROUPED = re.compile(r"\d{4}([ .-]{1,2})\d{4}\1\d{4}\1\d{1,7}|\d{4}([ .-]{1,2})\d{6}\2\d{4,5}")
 
 
@@ -120,17 +121,26 @@ def cards(reading: Reading) -> Iterator[Place]:
     text = reading.text
     for pattern in (_CARD, _CARD_IN_PLACE):
         for match in pattern.finditer(text):
-            if reading.looks_alike(*match.span()):
-                continue
-            digits = "".join(filter(str.isdigit, match[0]))
-            if len(set(digits)) < 2 or not _has_issuer(digits) or not _checks(digits):
-                continue
-            is_named = _CARD_WORD.search(reading.before(match.start(), 60)) or _CARD_WORD.search(
-                reading.after(match.end(), 20)
-            )
-            is_plain = len(digits) in _PLAIN_LENGTHS and (match[0].isdigit() or _GROUPED.fullmatch(match[0]))
-            if is_named or (is_plain and _is_known_plain(digits)):
-                yield Place(match.start(), match.end(), PersonalDataKind.CARD, Certainty.CHECKED)
+            number = _card(reading, match)
+            if number:
+                yield Place(match.start(), match.start() + len(number), PersonalDataKind.CARD, Certainty.CHECKED)
+
+
+def _card(reading: Reading, match: re.Match[str]) -> str:
+    """Return the card's number, without other digits that follow it in the line; "" when there is none."""
+    alone = _ALONE.match(match[0])
+    for number in (match[0], *([alone[0]] if alone and alone[0] != match[0] else [])):
+        end = match.start() + len(number)
+        digits = "".join(filter(str.isdigit, number))
+        if len(set(digits)) < 2 or not _has_issuer(digits) or not _checks(digits):
+            continue
+        if reading.looks_alike(match.start(), end):
+            continue
+        is_named = _CARD_WORD.search(reading.before(match.start(), 60)) or _CARD_WORD.search(reading.after(end, 20))
+        is_plain = len(digits) in _PLAIN_LENGTHS and (number.isdigit() or _GROUPED.fullmatch(number))
+        if is_named or (is_plain and _is_known_plain(digits)):
+            return number
+    return ""
 
 
 def _checks(digits: str) -> bool:

@@ -61,6 +61,11 @@ _BARE_PASSWORD = re.compile(
     r"(?P<secret>[^\s\"'`,;\ufffc]{6,64})",
     re.IGNORECASE,
 )
+_IN_BRACKETS = re.compile(
+    r"(?<![\w-])(?:password|passwd|pwd|passwort|kennwort|passphrase)[ ]{0,2}[(\[]"
+    r"(?P<secret>[^\s()\[\]\ufffc]{5,64})[)\]]",
+    re.IGNORECASE,
+)
 _ALGORITHM = re.compile(r"(?:sha|md|base|utf|aes|rsa|v|pbkdf|win|x)-?\d+", re.IGNORECASE)
 _QUOTED = re.compile(
     r"(?:pass(?:word|phrase|code)|kennwort|passwort)[ ]{0,2}[:=]?[ ]{0,2}(?:is[ ])?"
@@ -105,6 +110,7 @@ _WORDS: dict[re.Pattern[str], tuple[str, ...]] = {
     _FLAG: ("-pass", "-pwd", "-token", "-secret", "-api-key"),
     _KEY: ("key", "token", "secret", "signature", "session", "sid", "sig"),
     _BARE_PASSWORD: ("pass", "pwd", "pw", "wort"),
+    _IN_BRACKETS: ("pass", "pwd", "wort"),
     _PAIR: ("log", "cred", "user"),
     _QUOTED: ("pass", "wort"),
     _COMMAND: ("mysql", "curl", "sshpass", "redis-cli", "ldap"),
@@ -160,7 +166,7 @@ def _named_secrets(reading: Reading) -> Iterator[Place]:
     for match in _worded(reading, _KEY):
         if _is_value(match["secret"]) and _is_mixed(match["secret"]) and len(match["secret"]) >= 8:
             yield _named(match)
-    for match in _worded(reading, _BARE_PASSWORD, _PAIR):
+    for match in _worded(reading, _BARE_PASSWORD, _IN_BRACKETS, _PAIR):
         secret = match["secret"]
         if _is_value(secret) and _is_mixed(secret) and not _ALGORITHM.match(secret):
             yield _named(match)

@@ -34,7 +34,10 @@ class RuleFinder:
     """
 
     def find(self, text: str) -> tuple[PersonalData, ...]:
-        """Return every place in order; places don't overlap. Blocks: for a text at the limit most of a second."""
+        """Return every place in order; places don't overlap.
+
+        Blocks: about a second of a core for 200,000 characters, whatever they are; the time grows with the text.
+        """
         reading = Reading(text)
         places = [place for recognise in _RECOGNISERS for place in recognise(reading)]
         return tuple(reading.found(place) for place in apart(places))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from activities.personal_data.machine_words import ATTRIBUTES, NO_MACHINES, NO_NAMES, ROLES, TOPS
+from activities.personal_data.machine_words import ATTRIBUTES, NO_MACHINES, NO_NAMES, ROLES, SHORT_PRODUCTS, TOPS
 from activities.personal_data.reading import Place, Reading
 from contracts.personal_data import Certainty, PersonalDataKind
 
@@ -38,7 +38,7 @@ _LISTED_AFTER = re.compile(
 )
 _SOUGHT = 100
 """Machines of one text that are looked for where nothing tells what they are."""
-_PROMPT = re.compile(r"(?<![\w.@-])[\w.-]{1,32}@(?P<host>[A-Za-z][\w.-]{1,62})(?=[ :][\w.~/-]{1,80}\]?[ ]?[$#])")
+_PROMPT = re.compile(r"(?<![\w.@-])[\w.-]{1,32}@(?P<host>[A-Za-z0-9][\w.-]{1,62})(?=[ :][\w.~/-]{1,80}\]?[ ]?[$#])")
 _COMMAND = re.compile(
     r"(?<![\w.-])(?:ssh|scp|sftp|rsync|mosh|telnet|ping|nslookup|traceroute|tracert|mstsc)[ ](?:-\w[ ][^\s]{1,40}[ ])?"
     rf"(?:(?P<user>[\w.-]{{1,32}})@)?(?P<host>{_LABELS})(?![\w(@-])",
@@ -114,7 +114,9 @@ def _is_suffixed(match: re.Match[str]) -> bool:
     labels = match["host"].split(".")
     is_numbered = any(map(str.isdigit, labels[0])) and not labels[0].isdigit() and match["host"].islower()
     is_own = len(labels) > 2 and bool(_OWN_SUFFIX.search(match["host"])) and labels[0] not in TOPS
-    return (is_numbered or is_own) and not match["host"].endswith("cluster.local")
+    if match["host"].endswith("cluster.local"):
+        return bool(re.search(r"-\d{1,4}$", labels[0]))  # one of a set; other such names are services
+    return is_numbered or is_own
 
 
 def _is_reached(match: re.Match[str]) -> bool:
@@ -136,6 +138,15 @@ def _is_called(match: re.Match[str]) -> bool:
     host = match["host"].rstrip(".-")
     is_sure = match["thing"] is not None or _HOST_LIKE.match(host) is not None
     return is_sure and len(host) > 2 and host.lower() not in NO_NAMES
+
+
+def _is_formed_before(match: re.Match[str]) -> bool:
+    """A word such as `server` after it lets a name be short, as in `HQ1 Server`."""
+    name = match["host"]
+    is_short = re.fullmatch(r"[A-Z]{2,3}\d{1,2}", name) is not None
+    return is_machine_name(name) or (
+        is_short and name.rstrip("0123456789").casefold() not in NO_MACHINES | SHORT_PRODUCTS
+    )
 
 
 def _is_formed(match: re.Match[str]) -> bool:
@@ -202,6 +213,6 @@ _WAYS: tuple[tuple[str, re.Pattern[str], Callable[[re.Match[str]], bool]], ...] 
     ("", _NAMED, _is_named),
     ("ed ", _CALLED, _is_called),
     (" ", _AFTER_CUE, _is_formed),
-    (" ", _BEFORE_CUE, _is_formed),
+    (" ", _BEFORE_CUE, _is_formed_before),
 )
 """What a text must hold for a pattern to match at all, the pattern, and whether a match is a machine."""

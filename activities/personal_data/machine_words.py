@@ -46,3 +46,10 @@ weight width year
 """
 ATTRIBUTES = frozenset(_ATTRIBUTES.split())
 """Last parts of a setting's name, as in `max-size:2048`."""
+
+_SHORT_PRODUCTS = """
+bi cad cf cs db dx ejb emr gp gsm hp ibm iis jee jms lte ms nt os pci php pl ps ram rds rs sap sas sd sip sql sts tf
+uat vs was web xp ddr ssd cpu gpu qa dev
+"""
+SHORT_PRODUCTS = frozenset(_SHORT_PRODUCTS.split())
+"""Short words that are a product's or a stage's name before a number, as in `DB2 server`."""

@@ -157,7 +157,9 @@ def national_ids(reading: Reading) -> Iterator[Place]:
         for match in _NAMED.finditer(text):
             start, end = match.span("number")
             end -= len(found[0]) if (found := _TAIL.search(match["number"])) else 0
-            if sum(character.isdigit() for character in text[start:end]) >= 5 and not reading.looks_alike(start, end):
+            digits = sum(map(str.isdigit, text[start:end]))
+            is_code = digits >= 2 and re.fullmatch(r"(?=[A-Z0-9]*[A-Z])[A-Z0-9]{7,10}", text[start:end])
+            if (digits >= 5 or is_code) and not reading.looks_alike(start, end):
                 yield Place(start, end, PersonalDataKind.NATIONAL_ID, Certainty.LIKELY)
 
 

@@ -107,10 +107,8 @@ def _v4_addresses(reading: Reading) -> Iterator[Place]:
             like[verdict is not _Version.IS].update((match[0], _prefix(match[0])))
     for match, verdict in zip(matches, verdicts, strict=True):
         certainty = verdict if isinstance(verdict, Certainty) else None
-        if verdict is None:
-            is_like = _is_like_an_address(match[0], like[True], like[False])
-            is_address = is_like or (_prefix(match[0]) not in like[False] and neighbours.is_alone(match))
-            certainty = Certainty.LIKELY if is_address else None
+        if verdict is None and _is_address(match[0], like[True], like[False], neighbours.stands_as_version(match)):
+            certainty = Certainty.LIKELY
         if certainty is not None:
             yield Place(match.start(), match.end(), PersonalDataKind.NETWORK_ADDRESS, certainty)
 
@@ -126,11 +124,17 @@ def _prefix(address: str) -> str:
     return ".".join(address.split(".")[:2])
 
 
-def _is_like_an_address(address: str, addresses: set[str], versions: set[str]) -> bool:
-    """Return whether the same numbers, or else the same network's, are an address elsewhere and no version."""
+def _is_address(address: str, addresses: set[str], versions: set[str], stands_as_version: bool) -> bool:
+    """Return whether numbers that no word stands near are a machine's.
+
+    They are what the same numbers are elsewhere in the text, or else what the same network's are; versions begin with
+    10 too, so that alone those numbers are a machine's unless they stand as a version does.
+    """
     if address in addresses or address in versions:
         return address not in versions
-    return _prefix(address) in addresses and _prefix(address) not in versions
+    if stands_as_version or _prefix(address) in versions:
+        return False
+    return _prefix(address) in addresses or address.startswith("10.")
 
 
 class _Neighbours:
@@ -178,18 +182,15 @@ class _Neighbours:
             return _Version.IS if following[0] and not is_no_version else Certainty.LIKELY
         return Certainty.LIKELY if is_meant else None
 
-    def is_alone(self, match: re.Match[str]) -> bool:
-        """Return whether these numbers, with no word near, are one machine's in a private network.
-
-        Versions begin with 10 too. They follow a product's name or a word of time, or end in 0 as no machine does.
-        """
-        if not match[0].startswith("10.") or match[0].endswith(".0"):
-            return False
+    def stands_as_version(self, match: re.Match[str]) -> bool:
+        """Return whether they follow a product's name or a word of time, or end in 0 as no machine does."""
+        if match[0].endswith(".0"):
+            return True
         before = self._reading.before(match.start(), _NEAR)
         word = before[:-1].rpartition(" ")[2] if before.endswith(" ") else ""
         if not word or word.casefold() in _NO_PRODUCTS:
-            return True
-        return not _WORD_OF_TIME.fullmatch(before[-12:]) and not _PRODUCT_BEFORE.fullmatch(word)
+            return False
+        return bool(_WORD_OF_TIME.fullmatch(before[-12:]) or _PRODUCT_BEFORE.fullmatch(word))
 
     def _after_address_word(self, match: re.Match[str], within: slice) -> Certainty | _Version | None:
         """Return how sure it is after a word such as `host`, which may belong to something else in the line."""

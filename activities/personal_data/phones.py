@@ -14,6 +14,7 @@ REGIONS = ("GB", "US", "DE", "FR", "ES", "IT", "NL", "PL", "SE", "BE", "CH", "AT
 """Numbering plans that a number without country code is tried in."""
 _VERSION = re.compile(r"(?<![\d.])(?:\d\.\d+|\d+\.\d)\.\d+|\d\.\d\b(?!\.)|\.\d{5,}")
 """Numbers with dots of which one is a single digit, as in `16.0.4266`."""
+_V4 = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}")
 _PARSED = 1_500
 """Numbers with a country code of one text that are tried in its plan; further ones go by their form alone."""
 _TRIES = 300
@@ -27,10 +28,12 @@ _INTERNATIONAL = re.compile(
 _NUMBER = rf"[(]?\d(?:[ ]{{0,2}}[-./()]{{0,2}}[ ]?[(]?\d){{5,14}}(?![\w]){_EXTENSION}"
 _WORD = (
     r"(?:t[eé]l(?:e(?:phone|fon|fono|foon|fonnummer|fax|x)?|éfono|éphone)?|phone|ph|mob(?:ile|il|iel|ilnummer)?|móvil"
-    r"|cell(?:phone|ular)?|tlf|tfno|gsm|natel|celular|telemóvel|puh|rufnr|callback|text(?:[ ]me)?"
+    r"|cell(?:phone|ular)?"
+    r"|tlf|tfno|gsm|natel|celular|telemóvel|puh|rufnr|callback|text(?:[ ]me)?"
     r"|viber|signal"
     r"|(?:my|our|your|his|her|their|contact|emergency|home|work|private|day|evening|mobile)(?=[ ](?:number|no|nr))"
-    r"|fax|call(?:[ ](?:me|us|back|him|her))?|landline|handy|handynummer|rufnummer|whatsapp|ring|reach(?:able"
+    r"|fax|call(?:[ ](?:me|us|him|her))?(?:[ ]back)?|landline|handy|handynummer|rufnummer|whatsapp"
+    r"|ring(?:[ ](?:me|us))?(?:[ ]back)?|reach(?:able"
     r"|ed)?(?:[ ]me)?|hotline|sms"
     r"|dial(?:[ ]in)?"
     r"|direct(?:[ ](?:line|dial))?|office|switchboard|portable|durchwahl|cellulare|kontakt|pager)"
@@ -58,14 +61,7 @@ def phone_numbers(reading: Reading) -> Iterator[Place]:
     yield from _international(reading)
     plans = _Plans()
     text = reading.text
-    for match in _CUED.finditer(text):
-        start, end = match.start("number"), match.end("number")
-        if version := _VERSION.search(text, start, end):
-            end = start + len(text[start : version.start()].rpartition(" ")[0].rstrip())
-        number = text[start:end]
-        if 6 <= _digits(number) <= 15 and not reading.looks_alike(start, end):
-            certainty = plans.certainty(number) or Certainty.LIKELY
-            yield Place(start, end, PersonalDataKind.PHONE, certainty)
+    yield from _cued(reading, plans)
     for match in _AREA_CODE.finditer(text):
         if 8 <= _digits(match["number"]) <= 14 and not reading.looks_alike(*match.span("number")):
             yield _place(match, plans.certainty(match["number"]) or Certainty.LIKELY)
@@ -79,6 +75,21 @@ def phone_numbers(reading: Reading) -> Iterator[Place]:
                 continue
             if number.startswith(("0", "(")) and plans.certainty(number):
                 yield _place(match, Certainty.LIKELY)
+
+
+def _cued(reading: Reading, plans: _Plans) -> Iterator[Place]:
+    """Yield numbers after a word such as `phone`, without a version that follows them."""
+    text = reading.text
+    for match in _CUED.finditer(text):
+        start, end = match.start("number"), match.end("number")
+        if version := _VERSION.search(text, start, end):
+            end = start + len(text[start : version.start()].rpartition(" ")[0].rstrip())
+        number = text[start:end]
+        if _V4.fullmatch(number):
+            continue
+        if 6 <= _digits(number) <= 15 and not reading.looks_alike(start, end):
+            certainty = plans.certainty(number) or Certainty.LIKELY
+            yield Place(start, end, PersonalDataKind.PHONE, certainty)
 
 
 def _international(reading: Reading) -> Iterator[Place]:

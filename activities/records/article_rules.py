@@ -61,7 +61,7 @@ async def check_article(connection: AsyncConnection, article_id: str, article: A
     if owner not in (None, article.domain_id):
         raise InvalidField(
             f"The article is owned by {owner!r}.",
-            field="article.domain_id",
+            field="domain_id",
             accepted=f"{owner}, or a new article that supersedes this one",
         )
     await _check_references(connection, article_id, article.references)
@@ -87,7 +87,7 @@ async def _check_references(connection: AsyncConnection, article_id: str, refere
     ids = [reference.partition("/")[2] for reference in references]
     current = set((await connection.execute(_CURRENT, {"ids": ids})).scalars())
     for position, reference in enumerate(references):
-        field = f"article.references[{position}]"
+        field = f"references[{position}]"
         if reference == f"article/{article_id}":
             raise InvalidField("An article can't build on itself.", field=field, accepted="another text")
         if reference not in current:

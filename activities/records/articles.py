@@ -125,7 +125,7 @@ class Articles:
             if not await roles_held(connection, principal_id, article.domain_id, *DomainRole):
                 raise NotReviewer(
                     f"You have no part in {article.domain_id!r}.",
-                    field="article.domain_id",
+                    field="domain_id",
                     accepted="a domain that you curate or own, also for somebody else",
                 )
             if (await connection.execute(_SAME, values)).first() is not None:

@@ -42,12 +42,19 @@ _TENANT: Mapping[str, str] = {
     " AND @.principal_id IN (SELECT g.principal_id FROM grants g WHERE g.tenant_id = :tenant)))",
 }
 """Rows of a tenant where the rule doesn't tell; `@` is the row."""
+_OF_ARTICLES = "@.experience_id IN (SELECT a.id FROM experiences a WHERE a.kind = 'article')"
 _TENANT_TOO: Mapping[str, str] = {
     # What others were shown of the tenant's cases and experiences is the tenant's text.
     "retrieval_candidates": "@.ref IN (SELECT 'experience/' || e.id FROM experiences e WHERE e.tenant_id = :tenant"
-    " UNION ALL SELECT 'case/' || c.id FROM cases c WHERE c.tenant_id = :tenant)",
+    " UNION ALL SELECT 'case/' || c.id FROM cases c WHERE c.tenant_id = :tenant"
+    " UNION ALL SELECT 'article/' || a.id FROM experiences a WHERE a.kind = 'article')",
+    # An article is of no tenant, and a subject of any tenant may be named in it.
+    "revisions": _OF_ARTICLES,
+    "commands": _OF_ARTICLES,
+    "review_decisions": _OF_ARTICLES,
+    "finding_dismissals": _OF_ARTICLES,
 }
-"""Further rows of a tenant."""
+"""Further rows in which a tenant's subjects are looked for."""
 _CASE: Mapping[str, str] = {
     "cases": "@.id = CAST(:case_id AS uuid)",
     "origins": "@.id = (SELECT c.origin_id FROM cases c WHERE c.id = CAST(:case_id AS uuid))",

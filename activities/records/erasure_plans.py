@@ -34,7 +34,7 @@ SELECT set_config('caselore.erasure', CAST(:id AS text), true), set_config('case
        set_config('statement_timeout', '600000', true)
 """)
 _REVISION = text("""
-SELECT r.digest, e.stage FROM revisions r JOIN experiences e ON e.id = r.experience_id
+SELECT r.digest, e.stage, e.kind FROM revisions r JOIN experiences e ON e.id = r.experience_id
  WHERE r.experience_id = CAST(:experience_id AS uuid) AND r.number = CAST(:number AS integer)
 """)
 _CASES = {
@@ -214,9 +214,11 @@ async def _revisions_changed(
     """
     marked: list[tuple[str, int, str]] = []
     reviewed: set[str] = set()
+    keys: set[str] = set()
     for row in changed:
         found = (await connection.execute(_REVISION, row)).mappings().one()
         marked.append((row["experience_id"], int(row["number"]), found["digest"]))
+        keys.add(f"{found['kind']}/{row['experience_id']}")
         if found["stage"] in REVIEWED:
             reviewed.add(row["experience_id"])
     for experience_id in sorted(reviewed):
@@ -224,7 +226,7 @@ async def _revisions_changed(
     await mark(connection, erasure_id, actor_id, marked)
     for experience_id in sorted(reviewed):
         await tell(connection, erasure_id, experience_id, actor_id)
-    await announce(connection, *sorted({f"experience/{each}" for each, _, _ in marked}))
+    await announce(connection, *sorted(keys))
 
 
 @asynccontextmanager

@@ -19,10 +19,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from activities.records.erasure_columns import TextColumn, TextTable
 from activities.records.rows import searchable
-from contracts.erased_records import erased_draft
+from contracts.articles import draft_of
+from contracts.erased_records import erased_article, erased_draft
 from contracts.erased_text import Eraser
 from contracts.errors import CaseloreError
-from contracts.experience import Draft
 
 _ROWS_AT_ONCE = 20
 """Rows that are held in memory: a text kept by reference may have eight million characters."""
@@ -146,7 +146,7 @@ def _as_draft(row: RowMapping, new: Mapping[str, Any]) -> dict[str, Any]:
     """Return a revision's new text; one that is no valid draft any more says nothing."""
     content = json.loads(new.get("content", row["content"]))
     try:
-        draft = Draft.model_validate(content)
+        draft = draft_of(content)
     except (ValueError, CaseloreError):
-        draft = Draft.model_validate(erased_draft(content))
+        draft = draft_of(erased_article(content) if "body" in content else erased_draft(content))
     return {"title": draft.title, "content": draft.model_dump_json(), "searchable": searchable(draft)}

@@ -18,7 +18,7 @@ from contracts.erasure import ErasureState, ErasureTarget, PlaceCount, StoreRepo
 from contracts.erasure_ports import ErasureWork
 
 _TARGETS = text("""
-SELECT DISTINCT split_part(t.ref, '/', 1) || '/' || split_part(t.ref, '/', 2) AS target,
+SELECT DISTINCT coalesce(e.kind, split_part(t.ref, '/', 1)) || '/' || split_part(t.ref, '/', 2) AS target,
        coalesce(c.erased_at, e.erased_at) IS NOT NULL AS is_gone
   FROM tombstones t
   LEFT JOIN cases c ON t.ref = 'case/' || c.id

@@ -187,11 +187,12 @@ class RetrievalsTable:
             return await resolve(connection, targets)
 
     async def _earlier(self, targets: Sequence[str]) -> dict[str, tuple[Earlier, ...]]:
-        experiences = ids_by_kind(targets)[CandidateKind.EXPERIENCE]
-        if not experiences:
+        by_kind = ids_by_kind(targets)
+        ids = [*by_kind[CandidateKind.EXPERIENCE], *by_kind[CandidateKind.ARTICLE]]
+        if not ids:
             return {}
         async with self._database.as_system() as connection:
-            return await read_earlier(connection, experiences)
+            return await read_earlier(connection, ids)
 
     async def _explain(self, task: RetrievalTask, unseen: Sequence[str]) -> tuple[frozenset[str], frozenset[str]]:
         """Tell what the caller can't see apart: no longer current, or outside its grants in its own tenants (R21)."""

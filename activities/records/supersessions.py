@@ -20,19 +20,19 @@ WITH RECURSIVE earlier AS (
    SELECT e.superseded_by AS successor, e.id FROM experiences e WHERE e.superseded_by = ANY (CAST(:ids AS uuid[]))
     UNION
    SELECT x.successor, e.id FROM earlier x JOIN experiences e ON e.superseded_by = x.id)
-SELECT x.successor::text AS successor, x.id::text AS id, r.number, r.content -> 'limits' AS limits
+SELECT r.kind, x.successor::text AS successor, x.id::text AS id, r.number, r.content -> 'limits' AS limits
   FROM earlier x JOIN revisions r ON r.experience_id = x.id AND r.state = 'superseded'
  ORDER BY x.successor, r.ended_at, x.id, r.number
 """)
 
 
 async def read_earlier(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, tuple[Earlier, ...]]:
-    """Return what each of these experiences took over from, by target, first superseded first."""
+    """Return what each of these experiences and articles took over from, by target, first superseded first."""
     if not ids:
         return {}
     found: dict[str, tuple[Earlier, ...]] = {}
     for row in (await connection.execute(_EARLIER, {"ids": list(ids)})).mappings():
-        target = f"experience/{row['successor']}"
-        earlier = Earlier(f"experience/{row['id']}", row["number"], Limits.model_validate(row["limits"] or {}))
+        target = f"{row['kind']}/{row['successor']}"
+        earlier = Earlier(f"{row['kind']}/{row['id']}", row["number"], Limits.model_validate(row["limits"] or {}))
         found[target] = (*found.get(target, ()), earlier)
     return found

@@ -15,7 +15,7 @@ from contracts.labels import CandidateKind, Collection
 from contracts.projection import outcome_label
 from contracts.retrieval import Candidate, Match, RetrievalRequest, Superseded, Validity, ValidityState
 from contracts.strategy import SourceStep
-from contracts.validity import FITS, combine, judge, judge_units, lost_cover
+from contracts.validity import FITS, combine, judge, judge_units, lost_cover, lost_limits
 
 _CASE_NOTE = "a live case, not reviewed experience: compare its facts"
 
@@ -134,25 +134,29 @@ def _validity(record: CandidateRecord, request: RetrievalRequest, gaps: tuple[st
     draft = record.draft
     proof = draft.proof_level if draft else None
     revision = judge(_limits(record), request, proof_level=proof, dated=record.published_at)
+    uncovered = Validity(state=ValidityState.REVALIDATE, reasons=gaps) if gaps else FITS
     if draft is None:
-        return revision
+        return combine(revision, uncovered)
     units = judge_units(draft.units, request) if detail else FITS
     # Limits that fit don't turn what failed into a remedy: the label travels with the verdict (R5).
     label = Validity(state=ValidityState.OK, reasons=tuple(filter(None, [outcome_label(draft.outcome)])))
-    uncovered = Validity(state=ValidityState.REVALIDATE, reasons=gaps) if gaps else FITS
     return combine(label, revision, units, uncovered)
 
 
 def _gaps(record: CandidateRecord, request: RetrievalRequest) -> tuple[str, ...]:
     """Return what the request states and the record doesn't cover though something that it superseded did."""
-    if record.draft is None:
-        return ()
-    lost = (", ".join(lost_cover(record.draft, earlier.limits, request)) for earlier in record.supersedes)
+    lost = (", ".join(_lost(record, earlier.limits, request)) for earlier in record.supersedes)
     return tuple(
         f"{facts}: covered by {earlier.ref} until {record.target} superseded it; nothing current took that over"
         for facts, earlier in zip(lost, record.supersedes, strict=True)
         if facts
     )
+
+
+def _lost(record: CandidateRecord, earlier: Limits, request: RetrievalRequest) -> tuple[str, ...]:
+    if record.draft is None:
+        return lost_limits(record.limits, earlier, request)
+    return lost_cover(record.draft, earlier, request)
 
 
 def _limits(record: CandidateRecord) -> Limits:

@@ -30,8 +30,14 @@ def article(**given: Any) -> ArticleDraft:
 
 
 def accepting(article_id: str, stage: Stage, content: ArticleDraft, **given: Any) -> ReviewDecision:
-    values: dict[str, Any] = {"decision_id": fresh(), "experience_id": article_id, "stage": stage}
-    return ReviewDecision(**{**values, "digest": content.digest(), "verdict": Event.ACCEPT, **given})
+    values: dict[str, Any] = {
+        "decision_id": fresh(),
+        "experience_id": article_id,
+        "stage": stage,
+        "digest": content.digest(),
+        "verdict": Event.ACCEPT,
+    }
+    return ReviewDecision(**{**values, **given})
 
 
 def change(article_id: str, kind: ChangeKind, **given: Any) -> ChangeCommand:
@@ -53,8 +59,8 @@ async def accept(world: World, article_id: str, content: ArticleDraft, **given: 
 
 
 def test_each_example_is_a_good_body() -> None:
-    ArticleProposal.model_validate(ARTICLE_PROPOSAL["example"]["value"], extra="forbid")
-    ChangeCommand.model_validate(ARTICLE_CHANGE["article"]["value"], extra="forbid")
+    ArticleProposal.model_validate(ARTICLE_PROPOSAL["example"].get("value"), extra="forbid")
+    ChangeCommand.model_validate(ARTICLE_CHANGE["article"].get("value"), extra="forbid")
 
 
 async def test_an_article_goes_from_proposal_to_retirement_by_the_routes_of_experience(world: World) -> None:
@@ -69,6 +75,10 @@ async def test_an_article_goes_from_proposal_to_retirement_by_the_routes_of_expe
         sheet = await cora.review_sheet(article_id)
         assert (sheet.kind, sheet.article, sheet.draft, sheet.digest) == ("article", first, None, first.digest())
         await cora.claim_review(article_id)
+        running = await world.client.get_workflow_handle(f"experience/{article_id}").describe()
+        assert await running.static_summary() == "article of data"
+        assert {pair.key.name for pair in running.typed_search_attributes} >= {"ExperienceStage", "ExperienceDomain"}
+        assert "TenantId" not in {pair.key.name for pair in running.typed_search_attributes}
         await accept(world, article_id, first)
         published = datetime.now(UTC)
         shown = await agent.get_article(article_id)
@@ -126,11 +136,11 @@ async def test_a_text_of_the_other_kind_and_a_foreign_hand_are_refused(world: Wo
     async with world.caller("agent") as agent, world.caller("berta") as berta:
         with pytest.raises(NotReviewer) as refusal:
             await agent.propose_article(ArticleProposal(article_id=fresh(), article=content))
-        assert refusal.value.field == "article.domain_id"
+        assert refusal.value.field == "domain_id"
         with pytest.raises(NotPublished) as refusal:
             missing = article(references=[f"article/{fresh()}"])
             await berta.propose_article(ArticleProposal(article_id=fresh(), article=missing))
-        assert refusal.value.field == "article.references[0]"
+        assert refusal.value.field == "references[0]"
         with pytest.raises(InvalidField) as refusal:
             await berta.change(change(article_id, ChangeKind.CORRECT, draft=draft()))
         assert (refusal.value.field, "article" in refusal.value.accepted) == ("draft", True)
@@ -144,8 +154,4 @@ async def test_a_text_of_the_other_kind_and_a_foreign_hand_are_refused(world: Wo
     response = await world.send("POST", "/v1/articles", as_="berta", body={"article_id": fresh(), "article": {
         **ARTICLE, "sources": [], "references": ["SD-1"]}})  # fmt: skip
     assert response.status_code == 422
-    assert {problem["field"] for problem in response.json().get("problems", [response.json()])} & {
-        "article.sources",
-        "article.references[0]",
-        "article.references",
-    }
+    assert response.json()["field"] == "references"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from fastapi.openapi.models import Example
 
-from api import erasure_examples, examples
+from api import article_examples, erasure_examples, examples
 from contracts.retrieval import RetrievalRequest
 from tests.api.world import World, fresh
 
@@ -20,6 +20,7 @@ BODIES: dict[tuple[str, str], dict[str, Example]] = {
     ("POST", "/v1/cases/{case}/papers"): examples.PAPERS,
     ("POST", "/v1/cases/{case}/result"): examples.RESULT,
     ("POST", "/v1/experiences"): examples.PROPOSAL,
+    ("POST", "/v1/articles"): article_examples.ARTICLE_PROPOSAL,
     ("POST", "/v1/reviews"): examples.DECISION,
     ("POST", "/v1/changes"): examples.CHANGE,
     ("POST", "/v1/retrievals"): examples.RETRIEVAL,
@@ -38,7 +39,7 @@ BODIES: dict[tuple[str, str], dict[str, Example]] = {
     ("POST", "/v1/erasures/preview"): erasure_examples.TARGET,
 }
 ADMINISTRATORS = {"/v1/revocations", "/v1/erasures/preview"}
-REVIEWERS = {"/v1/reviews", "/v1/changes", "/v1/delegations"}
+REVIEWERS = {"/v1/articles", "/v1/reviews", "/v1/changes", "/v1/delegations"}
 SPOILT: tuple[Any, ...] = (
     None, -1, 2**63, 1e308, "", "\u0000", "x" * 4_001, "%'; --", [], {},
     "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", 253402300799, f"urn:uuid:{fresh()}",
@@ -47,6 +48,7 @@ SPOILT: tuple[Any, ...] = (
 
 EXAMPLE_IDS = {
     "case": examples.CASE_ID,
+    "article": article_examples.ARTICLE_ID,
     "result": examples.RESULT_ID,
     "experience": examples.EXPERIENCE_ID,
     "decision": examples.DECISION_ID,

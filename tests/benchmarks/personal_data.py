@@ -2,10 +2,20 @@
 
     python -m tests.benchmarks.personal_data --data ../shared/data [--json OUT]
 
-Two things are measured on the same 200 lines of public support texts, and told apart:
+Two samples of 200 lines of public support texts are measured, and values put into lines of the first, all told apart:
 
 - **Labelled**: what a person marked in the lines as they are. The data was cleaned before it was published, so that
-  hardly any mail address or number of somebody is left; what is found beside the marks is wrongly found.
+  hardly any mail address or number of somebody is left; what is found beside the marks is wrongly found. Figures are
+  over the structured kinds (all but names and postal addresses):
+
+      sample   first run                                      now
+      first    8 of 18 labels (names and addresses too)       16 of 16: the rules were mended on it, twice
+      second   12 of 22 (recall .545), nothing wrongly found  21 of 22: mended after that first run
+
+  The second was drawn and labelled before anything ran on it. What was missed there at first: a short machine's name
+  before "server" in five titles, a prompt and a pod of machines that begin with a digit or end in `cluster.local`
+  (three), a password in brackets, and `rm2`, which nothing but the reader's knowledge tells. The figure for lines that
+  nobody has looked at is therefore the first, of few labels, and no later one. No line was wrongly marked in either.
 - **Inserted**: invented and reserved values of every structured kind, put into the lines at fixed places in many
   spellings. This gives recall by kind. Spellings and rules have one author, who saw what was missed at first; those
   held back were written when the rules stood. Names and postal addresses, which only their place tells, are reported
@@ -180,7 +190,7 @@ def report(results: Mapping[str, Measured]) -> str:
                 f"  {kind:16} wanted {count.wanted:4} found {count.found:4} as another kind {count.otherwise:3}"
                 f" wrong {count.wrong:3}  {recall} {precision if name.startswith('labelled') else ''}".rstrip()
             )
-        told += [f"  missed: {miss} ({times}×)" for miss, times in Counter(measured.missed).items()]
+        told += [f"  missed: {miss} ({times} times)" for miss, times in Counter(measured.missed).items()]
         told += [f"  wrong: {place}" for place in measured.wrong]
     return "\n".join(told)
 
@@ -204,7 +214,8 @@ def main() -> None:
         }
         given.json.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
     print(report(results))
-    if (results["inserted"].whole().recall or 0) < 0.95:
+    promised = [results["inserted"], results["labelled"], results["labelled, second sample"]]
+    if any((measured.whole(STRUCTURED_KINDS).recall or 0) < 0.95 for measured in promised):
         raise SystemExit("below what is promised")
 
 

@@ -41,13 +41,14 @@ _STRONG = re.compile(
       | \b(?:password|passwd|pwd|secret|token|api.?key|access.?key)[\w.]*["']?\ {0,2}[=:]\ {0,2}["']?[\w/+]
       | \b(?:server|host|machine|hostname|node|vm|pc|laptop)\ [\w-]*[a-zA-Z-]\d+\b
       | \b[A-Z-]+\d+\ (?:[Ss]erver|[Hh]ost|[Mm]achine|PC)\b
-      | \b(?:[0-9a-fA-F]{1,4}:){4,}[0-9a-fA-F] | \\\\\\\\\w+\\\w | \b[a-z-]*\d[\w-]*\.(?:[a-z0-9-]+\.)*(?:internal|local|corp|lan)\b
+      | \b(?:[0-9a-fA-F]{1,4}:){4,}[0-9a-fA-F] | \\\\\\\\\w+\\\w
+      | \b[a-z-]*\d[\w-]*\.(?:[a-z0-9-]+\.)*(?:internal|local|corp|lan)\b
       | \b(?:tel|phone|mobile|fax)\b.{0,15}\d{3} | \b[A-Z]{2}\d{2}\ ?[A-Z0-9]{4}\ ?\d{4}""",
     re.VERBOSE,
 )
 _MARK = re.compile(
-    r"\w@\w|:\d{4,5}\b|password|passwd|token|secret|credential|\d{1,3}(?:\.\d{1,3}){3}|\b(?:server|host|node)\b.{0,20}\d"
-    r"|\d{3}[ -]\d{3}"
+    r"\w@\w|:\d{4,5}\b|password|passwd|token|secret|credential|\d{1,3}(?:\.\d{1,3}){3}"
+    r"|\b(?:server|host|node)\b.{0,20}\d|\d{3}[ -]\d{3}"
 )
 _NUMBER = re.compile(r"\d{6,}|\d+\.\d+\.\d+|[0-9a-f]{16,}|\d:\d\d:\d\d")
 _FRAME = re.compile(r"^[\s|]*at [\w.$/]+\(")

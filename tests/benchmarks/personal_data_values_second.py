@@ -1,6 +1,8 @@
-"""Sixty more spellings, written after the rules were mended and run once: see the benchmark for what the first run found.
+"""Sixty more spellings, written after the rules were mended: 167 of 180 places were found at the first run.
 
-Their author had written the rules too, so that the figure is kinder than a stranger's spellings would be.
+What was missed (a telephone number after "ring me back on", an account after "refund to account", a passport number
+with two digits, an address after "reach", a card before another number) has been mended since. Their author had
+written the rules too, so that the figure is kinder than a stranger's spellings would be.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -12,10 +13,12 @@ from activities.personal_data.finder import RuleFinder
 from activities.records.articles import Articles
 from activities.records.as_of import AsOfReads
 from activities.records.audit_verification import AuditVerifier
+from activities.records.delegations import DelegationsTable
 from activities.records.review_queue import QueueFilter
 from activities.records.review_sheets import ReviewSheetsTable
 from activities.records.scope import ScopeTable
 from contracts.articles import ArticleProposal
+from contracts.delegation import Delegation
 from contracts.errors import (
     IdempotencyConflict,
     InvalidField,
@@ -29,11 +32,12 @@ from contracts.errors import (
     UnresolvedFindings,
 )
 from contracts.experience import Limits
-from contracts.labels import CandidateKind, Collection
+from contracts.labels import CandidateKind, Collection, DomainRole
 from contracts.lifecycle import Event, Stage
 from contracts.review import ChangeKind
 from tests.records.articles import article, propose_article, published_article
 from tests.records.test_constraints import system
+from tests.records.test_erasures import Office
 from tests.records.world import World, draft, new_id
 
 WIDER = article(limits=Limits(products=("Policy", "Claims"), version_from="7.2", version_to="7.4"))
@@ -83,9 +87,9 @@ async def test_r8_the_same_proposal_again_changes_nothing_and_another_is_refused
 @pytest.mark.parametrize(
     ("who", "given", "refusal", "field"),
     [
-        ("ann", {}, NotReviewer, "article.domain_id"),
+        ("ann", {}, NotReviewer, "domain_id"),
         ("carl", {"domain_id": "nowhere"}, UnknownDomain, "domain_id"),
-        ("carl", {"references": (f"experience/{new_id()}",)}, NotPublished, "article.references[0]"),
+        ("carl", {"references": (f"experience/{new_id()}",)}, NotPublished, "references[0]"),
     ],
 )
 async def test_r22_a_refused_proposal_leaves_nothing(
@@ -124,6 +128,36 @@ async def test_r10_a_corrected_and_a_retired_article_leave_at_once(shared: World
     assert (await shared.decide(article_id, "otto")).current_revision == 3
 
 
+async def test_r10_a_suspended_article_is_hidden_until_its_correction_comes_to_an_end(shared: World) -> None:
+    article_id = await published_article(shared)
+    await shared.change(article_id, ChangeKind.CORRECT, by="otto", article=WIDER, suspend=True)
+    assert await shown(shared, "ann", article_id) == []
+    assert (await shared.projections.desired([f"article/{article_id}"]))[0].entries == ()
+    await shared.decide(article_id, "cora", Event.REJECT)
+    assert await shown(shared, "ann", article_id) == ["current"]
+
+
+async def test_r7_who_acts_for_a_curator_proposes_and_reviews_no_more(shared: World) -> None:
+    """A lent role is a part in the domain; whoever proposed with it is out of both reviews."""
+    delegation = Delegation(
+        id=new_id(),
+        delegate_id="ann",
+        domain_id="data",
+        role=DomainRole.CURATOR,
+        reason="On leave.",
+        expires_at=datetime.now(UTC) + timedelta(days=1),
+    )
+    delegations = DelegationsTable(shared.database)
+    await delegations.delegate("cora", delegation)
+    article_id = await propose_article(shared, by="ann")
+    with pytest.raises(SamePerson):
+        await shared.decide(article_id, "ann")
+    await delegations.revoke("cora", delegation.id)
+    assert await shown(shared, "ann", article_id) == ["draft"]
+    with pytest.raises(NotReviewer):
+        await propose_article(shared, by="ann")
+
+
 async def test_r10_one_article_supersedes_another_and_no_experience(shared: World) -> None:
     old, new = await published_article(shared), await published_article(shared, article(title="Another method"))
     with pytest.raises(InvalidField) as refusal:
@@ -137,16 +171,17 @@ async def test_r10_one_article_supersedes_another_and_no_experience(shared: Worl
 
 async def test_a_text_of_the_other_kind_is_refused(shared: World) -> None:
     article_id, experience_id = await published_article(shared), await shared.published()
-    for id_, given, field in (
+    wrongs: list[tuple[str, dict[str, Any], str]] = [
         (article_id, {"draft": draft()}, "draft"),
         (experience_id, {"article": WIDER}, "article"),
-    ):
+    ]
+    for id_, given, field in wrongs:
         with pytest.raises(InvalidField) as refusal:
             await shared.change(id_, ChangeKind.CORRECT, **given)
         assert refusal.value.field == field
     with pytest.raises(InvalidField) as refusal:
         await shared.change(article_id, ChangeKind.CORRECT, article=article(domain_id="development"))
-    assert refusal.value.field == "article.domain_id"
+    assert refusal.value.field == "domain_id"
     with pytest.raises(UnknownExperience):
         await shared.experiences.view("carl", article_id)
     with pytest.raises(UnknownArticle):
@@ -168,7 +203,7 @@ async def test_what_an_article_builds_on_is_published_with_it_and_shown_both_way
     await shared.change(base, ChangeKind.RETIRE)
     with pytest.raises(NotPublished) as refusal:
         await shared.decide(late, "otto")
-    assert refusal.value.field == "article.references[0]"
+    assert refusal.value.field == "references[0]"
     assert (await shared.lifecycle.load(late)).stage is Stage.OWNER_REVIEW
     view = await Articles(shared.database).view("ann", building)
     assert [each.revision for each in view.references] == [None, 1]
@@ -218,6 +253,8 @@ async def test_r9_an_article_is_projected_in_sections_and_read_as_of_a_moment(sh
         f"article/{article_id}"
     }
     at = shared.one("SELECT clock_timestamp()")
+    page = await AsOfReads(shared.database).current("otto", at, domain="data", limit=1_000)
+    assert {each.kind for each in page.entries if each.experience_id == article_id} == {CandidateKind.ARTICLE}
     await shared.change(article_id, ChangeKind.RETIRE)
     stood = await AsOfReads(shared.database).experience("otto", article_id, at)
     assert (stood.stage, stood.draft, stood.article) == (Stage.PUBLISHED, None, article(body=body))
@@ -259,3 +296,21 @@ async def test_a_row_is_of_a_case_or_an_article_and_never_both(shared: World) ->
                     " VALUES (gen_random_uuid(), 'article', 'data', 'ann', 'curator_review', 1, now())"
                 )
             )
+
+
+async def test_r11_a_subject_that_an_article_names_is_erased_from_it(world: World) -> None:
+    """An article is of no tenant: whichever tenant's subject it names, no copy of that is left."""
+    named = article(body="Ask Canary Bird first.", concepts=("Canary Bird",))
+    published = await published_article(world, named)
+    waiting = await propose_article(world, named.model_copy(update={"title": "Of Canary Bird"}))
+    await world.change(published, ChangeKind.CORRECT, by="carl", article=named.model_copy(update={"title": "Again"}))
+    receipt = await Office(world).erase(subject=["Canary Bird"])
+    assert {place.place for store in receipt.stores for place in store.places} == {"revisions", "commands"}
+    assert Office(world).holding("Canary Bird") == []
+    view = await Articles(world.database).view("ann", published)
+    assert (view.current_revision, "Canary" in view.model_dump_json()) == (1, False)
+    assert (await world.lifecycle.load(waiting)).stage is Stage.RETURNED
+    assert world.index_events(f"article/{published}") == 3
+    (source,) = await world.projections.desired([f"article/{published}"])
+    assert all("Canary" not in entry.body for entry in source.entries)
+    assert (await AuditVerifier(world.database).verify()).holds

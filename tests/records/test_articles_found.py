@@ -12,10 +12,11 @@ from activities.index.edge import EdgeIndex
 from activities.projection import Projector
 from activities.reconciling import Reconciler
 from activities.records.articles import Articles
+from activities.records.scope import ScopeTable
 from activities.retrieval.engine import RetrievalEngine, TimeLimits
 from contracts.articles import sections
 from contracts.experience import Limits
-from contracts.labels import CandidateKind
+from contracts.labels import CandidateKind, Collection
 from contracts.retrieval import Answer, Candidate, ValidityState
 from contracts.review import ChangeKind
 from deploy.wiring import SystemClock
@@ -116,7 +117,20 @@ async def test_r10_what_was_retired_or_corrected_is_gone_though_the_projector_st
     assert await found.of(ref, "gearbox") == await found.of(ref, "piston") == []
     await found.project()
     assert await found.of(ref, "gearbox") == await found.of(ref, "piston") == []
-    assert await found.index.points_of("detail", [ref]) == []
+    assert await found.index.points_of(Collection.DETAIL, [ref]) == []
+
+
+async def test_r10_a_successor_says_what_it_leaves_uncovered(found: Found) -> None:
+    old = await published_article(found.world, article(body=BODY))
+    new = await published_article(found.world, article(body=BODY, limits=Limits(products=("Claims",))))
+    assert (await found.world.change(old, ChangeKind.SUPERSEDE, superseded_by=new)).refused == "ScopeNotAcknowledged"
+    shown = await ScopeTable(found.world.database).difference("otto", old, superseded_by=new)
+    taken = await found.world.change(old, ChangeKind.SUPERSEDE, superseded_by=new, acknowledged_scope=shown.digest)
+    assert taken.refused == ""
+    (candidate,) = await found.of(f"article/{new}", "gearbox", product="Policy", version="7.3")
+    assert [each.ref for each in candidate.supersedes] == [f"article/{old}"]
+    assert any("product Policy: covered by" in reason for reason in candidate.validity.reasons)
+    assert await found.of(f"article/{old}", "gearbox") == []
 
 
 async def test_r17_an_article_of_another_product_is_out_of_range(found: Found) -> None:

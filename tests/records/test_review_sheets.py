@@ -75,7 +75,7 @@ async def test_one_page_holds_the_draft_its_binding_and_its_findings(shared: Wor
     now = await shared.lifecycle.load(experience_id)
     sheet = await desk.sheet("cora", experience_id)
     assert (sheet.stage, sheet.digest, sheet.revision) == (now.stage, now.digest, 1)
-    assert sheet.draft.digest() == sheet.digest
+    assert sheet.text.digest() == sheet.digest
     assert sheet.admission.examined_at is not None
     assert [entry.event for entry in sheet.history] == ["propose"]
     assert (sheet.since_earlier, sheet.since_current, sheet.scope, sheet.claim) == (None, None, None, None)

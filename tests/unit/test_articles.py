@@ -150,7 +150,8 @@ def test_a_change_brings_one_text_of_one_kind() -> None:
     given: dict[str, Any] = {"command_id": new_id(), "experience_id": ID, "kind": ChangeKind.CORRECT, "reason": "So."}
     assert ChangeCommand(**given, article=article()).text == article()
     assert ChangeCommand(**given, draft=draft()).text == draft()
-    for wrong in ({}, {"draft": draft(), "article": article()}):
+    wrongs: list[dict[str, Any]] = [{}, {"draft": draft(), "article": article()}]
+    for wrong in wrongs:
         with pytest.raises(InvalidField):
             ChangeCommand(**given, **wrong)
     assert "article" not in ChangeCommand(**given, draft=draft()).model_dump(exclude_defaults=True)

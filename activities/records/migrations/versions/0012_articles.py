@@ -25,8 +25,8 @@ CREATE POLICY app_read_articles ON experiences FOR SELECT TO caselore_app
 CREATE POLICY app_write_articles ON experiences FOR INSERT TO caselore_app
   WITH CHECK (kind = 'article' AND proposer_id = (SELECT app_principal()) AND stage = 'curator_review'
               AND domain_id IN (SELECT app_review_domains()));
-CREATE POLICY app_read_articles ON projections FOR SELECT TO caselore_app USING (EXISTS (
-  SELECT 1 FROM revisions r WHERE r.experience_id = target_id AND r.kind = 'article' AND r.state = 'current'));
+CREATE POLICY app_read_articles ON projections FOR SELECT TO caselore_app USING (split_part(key, '/', 1) = 'article'
+  AND (SELECT true FROM revisions r WHERE r.experience_id = target_id AND r.kind = 'article' AND r.state = 'current'));
 """
 NO_POLICIES = """
 DROP POLICY app_read_articles ON projections;
