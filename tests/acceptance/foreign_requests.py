@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from api.article_examples import ARTICLE
@@ -12,6 +13,11 @@ from api.examples import DRAFT
 
 AT = "2026-03-02T08:15:00Z"
 DIGEST = "0" * 64
+
+
+def now() -> str:
+    """Return the present moment: reads of the past find what there is by now."""
+    return datetime.now(UTC).isoformat()
 
 
 def fresh() -> str:
@@ -160,6 +166,13 @@ FOREIGN: Mapping[tuple[str, str], Requests] = {
         Asked("POST", "/v1/experiences", {"experience_id": it.experience, "result_id": it.result, "draft": DRAFT}),
     ],
     ("GET", "/v1/experiences/{experience_id}"): lambda it, _: [Asked("GET", f"/v1/experiences/{it.experience}")],
+    ("GET", "/v1/cases/{case_id}/sanitised"): lambda it, _: [Asked("GET", f"/v1/cases/{it.case}/sanitised")],
+    ("GET", "/v1/experiences/{experience_id}/as-of"): lambda it, _: [
+        Asked("GET", f"/v1/experiences/{it.experience}/as-of", query={"at": at}) for at in (now(), AT)
+    ],
+    ("GET", "/v1/experiences/{experience_id}/difference"): lambda it, _: [
+        Asked("GET", f"/v1/experiences/{it.experience}/difference", query={"from": "1", "to": to}) for to in ("1", "2")
+    ],
     ("GET", "/v1/experiences/{experience_id}/scope"): lambda it, own: [
         Asked("GET", f"/v1/experiences/{it.experience}/scope"),
         Asked("GET", f"/v1/experiences/{own.experience}/scope", query={"superseded_by": it.experience}),
@@ -176,6 +189,15 @@ FOREIGN: Mapping[tuple[str, str], Requests] = {
     ],
     ("POST", "/v1/reviews"): lambda it, _: [
         Asked("POST", "/v1/reviews", _review(it.experience, digest)) for digest in (it.digest, DIGEST)
+    ],
+    ("GET", "/v1/reviews/{experience_id}"): lambda it, _: [Asked("GET", f"/v1/reviews/{it.experience}")],
+    ("POST", "/v1/reviews/{experience_id}/claim"): lambda it, _: [Asked("POST", f"/v1/reviews/{it.experience}/claim")],
+    ("POST", "/v1/reviews/{experience_id}/release"): lambda it, _: [
+        Asked("POST", f"/v1/reviews/{it.experience}/release")
+    ],
+    ("GET", "/v1/audit"): lambda it, _: [
+        Asked("GET", "/v1/audit", query={"subject": subject})
+        for subject in (f"experience/{it.experience}", f"case/{it.case}")
     ],
     ("POST", "/v1/changes"): lambda it, own: [
         Asked("POST", "/v1/changes", _change(it.experience)),
@@ -205,11 +227,12 @@ FOREIGN: Mapping[tuple[str, str], Requests] = {
 }  # fmt: skip
 """By method and path template, as `api.permissions` has them."""
 
-OWN_ONLY: Mapping[tuple[str, str], Asked] = {
-    ("GET", "/v1/articles"): Asked("GET", "/v1/articles", query={"limit": "200"}),
-    ("GET", "/v1/reviews"): Asked("GET", "/v1/reviews", query={"limit": "500"}),
-    ("GET", "/v1/delegations"): Asked("GET", "/v1/delegations"),
-    ("GET", "/v1/watermarks"): Asked("GET", "/v1/watermarks"),
+OWN_ONLY: Mapping[tuple[str, str], Callable[[], Asked]] = {
+    ("GET", "/v1/articles"): lambda: Asked("GET", "/v1/articles", query={"limit": "200"}),
+    ("GET", "/v1/as-of"): lambda: Asked("GET", "/v1/as-of", query={"at": now(), "limit": "500"}),
+    ("GET", "/v1/reviews"): lambda: Asked("GET", "/v1/reviews", query={"limit": "500"}),
+    ("GET", "/v1/delegations"): lambda: Asked("GET", "/v1/delegations"),
+    ("GET", "/v1/watermarks"): lambda: Asked("GET", "/v1/watermarks"),
 }
 """Routes that name nothing: whatever they answer is about the caller, or about no tenant."""
 
