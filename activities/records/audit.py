@@ -67,5 +67,7 @@ def audit_row(row: RowMapping) -> AuditRow:
 async def _rows(
     connection: AsyncConnection, subject: str | None, actor: str | None, after: int, limit: int
 ) -> list[AuditRow]:
+    if subject is not None and subject.startswith("article/"):
+        subject = subject.replace("article/", "experience/", 1)  # one lifecycle, one name in the chain
     values = {"subject": subject, "actor": actor, "after": after, "limit": max(0, min(limit, 1_000))}
     return [audit_row(row) for row in (await connection.execute(_ROWS, values)).mappings()]

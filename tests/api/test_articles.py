@@ -107,6 +107,9 @@ async def test_an_article_goes_from_proposal_to_retirement_by_the_routes_of_expe
         with pytest.raises(UnknownArticle):
             await world.caller("agent").get_article(article_id)
         assert [each.state for each in (await cora.get_article(article_id)).revisions] == ["retired", "rejected"]
+        told = await cora.audit(subject=f"article/{article_id}")
+        assert [row.actor_id for row in told if row.action == "transition"][-1] == "cora"
+        assert told == await cora.audit(subject=f"experience/{article_id}")
 
 
 async def test_r10_a_corrected_article_is_acknowledged_and_what_has_its_title_is_listed(world: World) -> None:
