@@ -41,7 +41,7 @@ _PROPOSE = text("""
 INSERT INTO experiences (id, kind, domain_id, proposer_id, stage, revision, stage_since, due_at)
 VALUES (CAST(:article_id AS uuid), 'article', :domain_id, :proposer_id, 'curator_review', 1, clock_timestamp(),
         clock_timestamp() + :due_in)
-ON CONFLICT (id) DO NOTHING
+ON CONFLICT DO NOTHING
 """)
 _PROPOSED = text("""
 INSERT INTO transitions (experience_id, seq, to_stage, event, revision, actor_id)

@@ -28,14 +28,14 @@ from contracts.text import check_text, digest
 _PAPER = text("""
 INSERT INTO case_papers (id, tenant_id, case_id, kind, title, text, digest, author_id)
 VALUES (CAST(:id AS uuid), :tenant_id, CAST(:case_id AS uuid), :kind, :title, :text, :digest, :author_id)
-ON CONFLICT (id) DO NOTHING
+ON CONFLICT DO NOTHING
 """)
 _RESULT = text("""
 INSERT INTO case_results (id, tenant_id, case_id, outcome, proof_level, summary, execution_paper_id, proof_paper_id,
                           effort, recorded_by)
 VALUES (CAST(:id AS uuid), :tenant_id, CAST(:case_id AS uuid), :outcome, :proof_level, :summary,
         CAST(:execution_paper_id AS uuid), CAST(:proof_paper_id AS uuid), CAST(:effort AS jsonb), :recorded_by)
-ON CONFLICT (id) DO NOTHING
+ON CONFLICT DO NOTHING
 """)
 _FIND_RESULT = text("""
 SELECT id::text AS id, case_id::text AS case_id, outcome, proof_level, summary, effort,

@@ -43,13 +43,14 @@ from contracts.review import ChangeCommand, ReviewDecision
 from contracts.text import digest
 from contracts.views import ExperienceView, ReviewTask
 
+# Any unique key may be the one at which two proposals of one id meet, so none is named.
 _PROPOSE = text("""
 INSERT INTO experiences (id, tenant_id, case_id, result_id, outcome, domain_id, proposer_id, stage, revision,
                          stage_since, due_at)
 SELECT CAST(:experience_id AS uuid), c.tenant_id, c.case_id, c.id, :outcome, :domain_id, :proposer_id,
        'curator_review', 1, clock_timestamp(), clock_timestamp() + :due_in
   FROM case_results c WHERE c.id = CAST(:result_id AS uuid)
-ON CONFLICT (id) DO NOTHING
+ON CONFLICT DO NOTHING
 """)
 _PROPOSED = text("""
 INSERT INTO transitions (experience_id, seq, to_stage, event, revision, actor_id)

@@ -9,6 +9,7 @@ from datetime import timedelta
 from api.app import create_app
 from contracts.lifecycle import Stage
 from contracts.review import ChangeCommand, ChangeKind
+from contracts.views import CommandView
 from tests.api.world import World, accepting, fresh
 
 
@@ -23,7 +24,8 @@ async def test_r23_a_decision_waits_for_a_worker_and_takes_effect_once(world: Wo
     response = await world.send("POST", "/v1/reviews", as_="cora", body=decision.model_dump(mode="json"), app=app)
     assert time.monotonic() - began < 3
     assert response.status_code == 202
-    assert response.json() == {"command_id": decision.decision_id, "state": "pending", "outcome": ""}
+    pending = CommandView(command_id=decision.decision_id, state="pending", outcome="")
+    assert response.json() == pending.model_dump()
     assert response.headers["location"] == f"/v1/commands/{decision.decision_id}"
     assert await world.count("review_decisions", f"experience_id = '{proposal.experience_id}'") == 0
 
