@@ -36,9 +36,10 @@ async def reconcile(settings: Settings, *, repair: bool, wait: bool, json_file: 
 
 
 def _print(report: ReconcileReport) -> None:
-    table = Table("index", *(name.replace("_", " ") for name in _COUNTS), "adds up", box=None)
-    for each in report.indexes:
-        table.add_row(each.collection, *(f"{getattr(each, name):,}" for name in _COUNTS), _yes(each.adds_up))
+    table = Table("", *(each.collection for each in report.indexes), box=None)
+    for name in _COUNTS:
+        table.add_row(name.replace("_", " "), *(f"{getattr(each, name):,}" for each in report.indexes))
+    table.add_row("adds up", *(_yes(each.adds_up) for each in report.indexes))
     console.print(table)
     for drift in report.drifts:
         console.print(
