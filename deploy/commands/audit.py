@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import typer
-from rich.table import Table
 
 from activities.records.audit_verification import AuditVerifier
 from activities.records.database import Database
@@ -52,12 +51,10 @@ async def show_audit(settings: Settings, *, subject: str | None, actor: str | No
     """Print rows of the chain."""
     async with attached(settings, progress=say) as target:
         rows = await target.admin.audit(subject=subject, actor=actor, after=after, limit=limit)
-    table = Table("seq", "at", "actor", "action", "subject", "revision", "digest", "details", box=None)
     for row in rows:
         details = " ".join(f"{name}={value}" for name, value in row.details.items())
-        revision = "" if row.revision is None else str(row.revision)
-        moment = row.at.isoformat(timespec="milliseconds")
-        table.add_row(
-            str(row.seq), moment, row.actor_id or "", row.action, row.subject, revision, row.digest[:12], details
-        )
-    console.print(table)
+        revision = "" if row.revision is None else f" revision {row.revision}"
+        told = f"{row.seq:>6}  {row.at:%Y-%m-%d %H:%M:%S}  {row.action}{revision}"
+        console.print(told + (f" by {row.actor_id}" if row.actor_id else ""), markup=False, soft_wrap=True)
+        for line in filter(None, (row.subject, f"digest {row.digest[:12]}" if row.digest else "", details)):
+            console.print(f"        {line}", markup=False, soft_wrap=True)
