@@ -17,11 +17,10 @@ from api.bodies import IdInPath
 from api.checked_route import CheckedRoute
 from api.documentation import PROBLEMS
 from api.services import Services
-from api.settlement import started
+from api.settlement import proposal_view
 from contracts import limits
 from contracts.article_views import ArticlePage, ArticleView
 from contracts.articles import ArticleKind, ArticleProposal
-from contracts.lifecycle import Stage
 from contracts.views import CommandView
 
 router = APIRouter(route_class=CheckedRoute, prefix="/v1", tags=["article"], responses=PROBLEMS)
@@ -44,11 +43,7 @@ async def propose(
     It stands for the curator's review from here on, whether or not a worker runs at the moment.
     """
     stored = await services.articles.propose(caller.id, proposal)
-    if stored.state != "pending":
-        response.status_code = status.HTTP_200_OK
-    await started(services, stored)
-    response.headers["Location"] = f"/v1/articles/{proposal.article_id}"
-    return CommandView(command_id=proposal.article_id, state="applied", outcome=Stage.CURATOR_REVIEW)
+    return await proposal_view(services, stored, response, at="/v1/articles")
 
 
 @router.get("/articles", summary="List current articles")

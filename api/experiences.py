@@ -12,10 +12,9 @@ from api.checked_route import CheckedRoute
 from api.documentation import PROBLEMS
 from api.examples import PROPOSAL
 from api.services import Services
-from api.settlement import started
+from api.settlement import proposal_view
 from contracts.draft_difference import DraftDifference
 from contracts.experience import Proposal
-from contracts.lifecycle import Stage
 from contracts.views import CommandView, ExperienceView
 
 router = APIRouter(route_class=CheckedRoute, prefix="/v1", tags=["experience"], responses=PROBLEMS)
@@ -38,11 +37,7 @@ async def propose(
     It stands for the curator's review from here on, whether or not a worker runs at the moment.
     """
     stored = await services.experiences.propose(caller.id, proposal)
-    if stored.state != "pending":
-        response.status_code = status.HTTP_200_OK
-    await started(services, stored)
-    response.headers["Location"] = f"/v1/experiences/{proposal.experience_id}"
-    return CommandView(command_id=proposal.experience_id, state="applied", outcome=Stage.CURATOR_REVIEW)
+    return await proposal_view(services, stored, response, at="/v1/experiences")
 
 
 @router.get("/experiences/{experience_id}", summary="See where an experience stands")

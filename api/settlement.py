@@ -14,6 +14,7 @@ from activities.records.experiences import Stored
 from api.problems import recorded_refusal
 from api.services import ApiServices
 from contracts.errors import CaseloreError
+from contracts.lifecycle import Stage
 from contracts.views import CommandView
 
 _log = structlog.get_logger()
@@ -36,6 +37,22 @@ async def started(services: ApiServices, stored: Stored) -> None:
         await delivered(services, stored)
     except CaseloreError as error:
         _log.warning("start_left_to_projector", event_id=stored.event_id, error=error.type)
+
+
+async def proposal_view(services: ApiServices, stored: Stored, response: Response, *, at: str) -> CommandView:
+    """Return that a stored proposal stands for the curator's review, and start its lifecycle if that can be done now.
+
+    Args:
+        services: What delivers.
+        stored: The proposal; one that had been stored before is answered with 200.
+        response: Gets the status and the place to look.
+        at: That place, a path without the id.
+    """
+    if stored.state != "pending":
+        response.status_code = status.HTTP_200_OK
+    await started(services, stored)
+    response.headers["Location"] = f"{at}/{stored.event_id}"
+    return CommandView(command_id=stored.event_id, state="applied", outcome=Stage.CURATOR_REVIEW)
 
 
 async def settled(

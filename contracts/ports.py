@@ -273,10 +273,6 @@ class Projections(Protocol):
         """Let every held event be projected."""
         ...
 
-    async def recorded(self) -> dict[str, tuple[int, str]]:
-        """Return revision and content hash of every key that was recorded as projected."""
-        ...
-
     async def record(self, sources: Sequence[ProjectionSource]) -> None:
         """Remember which revision and content hash of each key is in the index."""
         ...

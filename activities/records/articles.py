@@ -14,22 +14,19 @@ from typing import Any
 from sqlalchemy import RowMapping, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from activities.records.admissions import examine
 from activities.records.article_rules import check_article
 from activities.records.database import Database
 from activities.records.delegations import roles_held
 from activities.records.domains import require_domain
+from activities.records.drafts import begin
 from activities.records.experiences import Stored
 from activities.records.ids import is_id
-from activities.records.outbox import add_event
 from activities.records.review_history import read_admission, read_history
-from activities.records.rows import INSERT_REVISION, revision_values
 from contracts import limits
 from contracts.article_views import ArticleHead, ArticlePage, ArticleRevisionView, ArticleView, LinkedText
 from contracts.articles import ArticleDraft, ArticleKind, ArticleProposal
 from contracts.errors import IdempotencyConflict, NotReviewer, UnknownArticle
 from contracts.labels import DomainRole
-from contracts.outbox import EventKind, Topic
 from contracts.ports import PersonalDataFinder
 from contracts.text import check_text
 
@@ -42,10 +39,6 @@ INSERT INTO experiences (id, kind, domain_id, proposer_id, stage, revision, stag
 VALUES (CAST(:article_id AS uuid), 'article', :domain_id, :proposer_id, 'curator_review', 1, clock_timestamp(),
         clock_timestamp() + :due_in)
 ON CONFLICT DO NOTHING
-""")
-_PROPOSED = text("""
-INSERT INTO transitions (experience_id, seq, to_stage, event, revision, actor_id)
-VALUES (CAST(:article_id AS uuid), 1, 'curator_review', 'propose', 1, :proposer_id)
 """)
 _SAME = text("""
 SELECT 1 FROM experiences e JOIN revisions r ON r.experience_id = e.id AND r.number = 1
@@ -133,18 +126,13 @@ class Articles:
             await check_article(connection, proposal.article_id, article)
             if not (await connection.execute(_PROPOSE, values)).rowcount:
                 return await _repeated(connection, values)
-            await connection.execute(
-                text(INSERT_REVISION), revision_values(proposal.article_id, 1, article, principal_id)
-            )
-            await examine(connection, proposal.article_id, 1, article, self._finder)
-            await connection.execute(_PROPOSED, values)
-            await add_event(
+            await begin(
                 connection,
-                Topic.LIFECYCLE,
-                EventKind.START,
-                f"experience/{proposal.article_id}",  # the lifecycle's name, whatever is in it
-                {"experience_id": proposal.article_id, "domain_id": article.domain_id, "tenant_id": ""},
-                event_id=proposal.article_id,
+                proposal.article_id,
+                article,
+                proposer_id=principal_id,
+                tenant_id="",
+                finder=self._finder,
             )
         return Stored(event_id=proposal.article_id, state="pending", outcome="")
 

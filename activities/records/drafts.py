@@ -1,4 +1,4 @@
-"""New drafts of a locked experience: brought by a command, or the rest of one that was accepted in part (R7, R10)."""
+"""New drafts: a proposal's first one, one that a command brings, or the rest of one accepted in part (R5, R7, R10)."""
 
 from __future__ import annotations
 
@@ -13,17 +13,51 @@ from activities.records.article_rules import check_article, require_kind
 from activities.records.cases import find_result
 from activities.records.domains import require_domain
 from activities.records.lifecycle_rows import add_transition, locked
+from activities.records.outbox import add_event
 from activities.records.publication import close_draft
 from activities.records.rows import INSERT_REVISION, revision_values
 from contracts.articles import AnyDraft, ArticleDraft, draft_of
 from contracts.errors import UnverifiedResult
 from contracts.lifecycle import Noted
+from contracts.outbox import EventKind, Topic
 from contracts.ports import PersonalDataFinder
 
+_PROPOSED = text("""
+INSERT INTO transitions (experience_id, seq, to_stage, event, revision, actor_id)
+VALUES (CAST(:id AS uuid), 1, 'curator_review', 'propose', 1, :proposer_id)
+""")
 _NEW_DRAFT = text("""
 UPDATE experiences SET revision = :number, domain_id = :domain_id WHERE id = CAST(:experience_id AS uuid)
 """)
 _CONTENT = text("SELECT content FROM revisions WHERE experience_id = CAST(:id AS uuid) AND number = :revision")
+
+
+async def begin(
+    connection: AsyncConnection,
+    experience_id: str,
+    draft: AnyDraft,
+    *,
+    proposer_id: str,
+    tenant_id: str,
+    finder: PersonalDataFinder | None,
+) -> None:
+    """Give a proposal that was just stored its first draft, examined, and add the event that starts its lifecycle.
+
+    Args:
+        connection: The proposer's transaction.
+        experience_id: The proposal's row; the lifecycle is named after it, whatever kind of text it has.
+        draft: What is proposed.
+        proposer_id: Its author.
+        tenant_id: Shown to operators; "" for an article.
+        finder: Looks for personal data; None leaves that out, and the admission says so (R6).
+    """
+    await connection.execute(text(INSERT_REVISION), revision_values(experience_id, 1, draft, proposer_id))
+    await examine(connection, experience_id, 1, draft, finder)
+    await connection.execute(_PROPOSED, {"id": experience_id, "proposer_id": proposer_id})
+    message = {"experience_id": experience_id, "domain_id": draft.domain_id, "tenant_id": tenant_id}
+    await add_event(
+        connection, Topic.LIFECYCLE, EventKind.START, f"experience/{experience_id}", message, event_id=experience_id
+    )
 
 
 async def add_draft(

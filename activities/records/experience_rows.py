@@ -21,6 +21,9 @@ SELECT e.id::text AS experience_id, e.tenant_id, e.case_id::text AS case_id, e.d
  WHERE e.id = CAST(:id AS uuid) AND e.kind = 'experience'
 """
 
+_REVISION = text("SELECT content FROM revisions WHERE experience_id = CAST(:id AS uuid) AND number = :number")
+_NUMBERS = text("SELECT number FROM revisions WHERE experience_id = CAST(:id AS uuid) ORDER BY number")
+
 
 def revision_of(row: RowMapping) -> RevisionView:
     """Return one revision as people are shown it."""
@@ -53,13 +56,14 @@ async def require_revision(connection: AsyncConnection, experience_id: str, numb
     Raises:
         InvalidField: There is none of this number.
     """
-    sql = text("SELECT number, content FROM revisions WHERE experience_id = CAST(:id AS uuid) ORDER BY number")
-    found = {row.number: row.content for row in await connection.execute(sql, {"id": experience_id})}
-    if number not in found:
+    values = {"id": experience_id, "number": number}
+    content = (await connection.execute(_REVISION, values)).scalar_one_or_none()
+    if content is None:
+        numbers = (await connection.execute(_NUMBERS, values)).scalars()
         raise InvalidField(
-            f"There is no revision {number}.", field=field, accepted=", ".join(map(str, found)) or "no revision"
+            f"There is no revision {number}.", field=field, accepted=", ".join(map(str, numbers)) or "no revision"
         )
-    return draft_of(found[number])
+    return draft_of(content)
 
 
 async def check_comments(connection: AsyncConnection, decision: ReviewDecision) -> None:

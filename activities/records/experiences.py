@@ -14,12 +14,12 @@ from typing import Any
 from sqlalchemy import RowMapping, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from activities.records.admissions import examine
 from activities.records.article_rules import check_article, require_kinds
 from activities.records.cases import find_result, require_case
 from activities.records.change_rights import require_right
 from activities.records.database import Database
 from activities.records.domains import require_domain
+from activities.records.drafts import begin
 from activities.records.experience_rows import (
     VIEW,
     check_comments,
@@ -32,7 +32,6 @@ from activities.records.ids import is_id
 from activities.records.outbox import add_event
 from activities.records.review_history import read_admission, read_history
 from activities.records.review_queue import EVERYTHING, QueueFilter, list_tasks
-from activities.records.rows import INSERT_REVISION, revision_values
 from contracts import limits
 from contracts.draft_difference import DraftDifference, draft_difference
 from contracts.errors import IdempotencyConflict, UnknownExperience, UnverifiedResult
@@ -51,10 +50,6 @@ SELECT CAST(:experience_id AS uuid), c.tenant_id, c.case_id, c.id, :outcome, :do
        'curator_review', 1, clock_timestamp(), clock_timestamp() + :due_in
   FROM case_results c WHERE c.id = CAST(:result_id AS uuid)
 ON CONFLICT DO NOTHING
-""")
-_PROPOSED = text("""
-INSERT INTO transitions (experience_id, seq, to_stage, event, revision, actor_id)
-VALUES (CAST(:experience_id AS uuid), 1, 'curator_review', 'propose', 1, :proposer_id)
 """)
 _COMMAND = text("""
 INSERT INTO commands (id, experience_id, kind, content, digest, issued_by)
@@ -133,18 +128,13 @@ class Experiences:
             if not (await connection.execute(_PROPOSE, values)).rowcount:
                 await require_same_proposal(connection, principal_id, proposal)
                 return Stored(event_id=proposal.experience_id, state="applied", outcome="")
-            await connection.execute(
-                text(INSERT_REVISION), revision_values(proposal.experience_id, 1, draft, principal_id)
-            )
-            await examine(connection, proposal.experience_id, 1, draft, self._finder)
-            await connection.execute(_PROPOSED, values)
-            await add_event(
+            await begin(
                 connection,
-                Topic.LIFECYCLE,
-                EventKind.START,
-                f"experience/{proposal.experience_id}",
-                {"experience_id": proposal.experience_id, "domain_id": draft.domain_id, "tenant_id": tenant_id},
-                event_id=proposal.experience_id,
+                proposal.experience_id,
+                draft,
+                proposer_id=principal_id,
+                tenant_id=tenant_id,
+                finder=self._finder,
             )
         return Stored(event_id=proposal.experience_id, state="pending", outcome="")
 

@@ -135,12 +135,6 @@ class ProjectionsTable:
         async with self._database.as_system() as connection:
             await connection.execute(_RELEASE)
 
-    async def recorded(self) -> dict[str, tuple[int, str]]:
-        """See `contracts.ports.Projections.recorded`."""
-        async with self._database.as_system() as connection:
-            rows = await connection.execute(text("SELECT key, revision, content_hash FROM projections"))
-            return {key: (revision, content_hash) for key, revision, content_hash in rows.all()}
-
     async def keys_after(self, after: str, limit: int) -> list[str]:
         """See `contracts.reconcile_ports.RecordContents.keys_after`."""
         begun, _, last = after.partition("/")

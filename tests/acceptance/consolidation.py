@@ -257,7 +257,7 @@ class Consolidation:
             f"experience/{fact_id(number)}": (report.revisions, fact(number, report.revisions).digest())
             for number in range(report.keys)
         }
-        recorded = await world.projections.recorded()
+        recorded = world.projected()
         if {key: held for key, held in recorded.items() if key.startswith("experience/")} != wanted:
             report.faults.append("the record of projections differs")
         for collection in (Collection.ROUTING, Collection.DETAIL):

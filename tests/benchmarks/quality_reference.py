@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tests.benchmarks.quality_data import Passage, Question, Ticket
-from tests.benchmarks.simple_search import DEPTH, Bm25, Embed
+from tests.benchmarks.simple_search import DEPTH, Bm25, Embed, fused
 
 NEIGHBOURS = 15
 _FIRST = 10
@@ -29,7 +29,7 @@ def routed(tickets: Sequence[Ticket], names: Sequence[str], embed: Embed) -> dic
     right: dict[str, Counter[str]] = {name: Counter() for name in names}
     for ticket, vector in zip(scored, asked, strict=True):
         lists = {"bm25": _ranked(bm25.scores(_doubled(ticket))), "dense": _ranked(vectors @ vector)}
-        lists["rrf"] = _fused(lists["bm25"], lists["dense"])
+        lists["rrf"] = fused(lists["bm25"], lists["dense"])
         for name in names:
             if name in ticket.labels:
                 for method, ranking in lists.items():
@@ -50,8 +50,8 @@ def all_gold(passages: Sequence[Passage], questions: Sequence[Question], embed: 
     counts: Counter[str] = Counter()
     for question, vector in zip(questions, asked, strict=True):
         lists = {"bm25": _ranked(bm25.scores(question.text)), "dense": _ranked(vectors @ vector)}
-        fused = lists["rrf"] = _fused(lists["bm25"], lists["dense"])
-        lists |= {"rrf + hop": _hopped(fused, passages, fused), "bm25 + hop": _hopped(lists["bm25"], passages, fused)}
+        rrf = lists["rrf"] = fused(lists["bm25"], lists["dense"])
+        lists |= {"rrf + hop": _hopped(rrf, passages, rrf), "bm25 + hop": _hopped(lists["bm25"], passages, rrf)}
         for method, ranking in lists.items():
             counts[method] += set(question.gold) <= {passages[place].id for place in ranking[:_FIRST]}
     return {method: round(count / len(questions), 4) for method, count in counts.items()}
@@ -78,14 +78,6 @@ def _voted(ranking: Sequence[int], known: Sequence[Ticket], name: str) -> str:
 
 def _ranked(scores: Any) -> list[int]:
     return [int(each) for each in np.argsort(-scores)[:DEPTH]]
-
-
-def _fused(*rankings: Sequence[int]) -> list[int]:
-    scores: dict[int, float] = defaultdict(float)
-    for ranking in rankings:
-        for rank, place in enumerate(ranking, start=1):
-            scores[place] += 1 / (60 + rank)
-    return sorted(scores, key=lambda place: -scores[place])
 
 
 def _doubled(ticket: Ticket) -> str:

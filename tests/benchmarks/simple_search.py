@@ -72,14 +72,15 @@ class SimpleSearch:
             return {"bm25": bm25}
         dense = self._ranked(asked, self._whole @ self._whole[asked])
         title = self._ranked(asked, self._title @ self._title[asked])
-        return {"bm25": bm25, "dense": dense, "rrf": _fused(bm25, dense), "rrf + title": _fused(bm25, dense, title)}
+        return {"bm25": bm25, "dense": dense, "rrf": fused(bm25, dense), "rrf + title": fused(bm25, dense, title)}
 
     def _ranked(self, asked: int, scores: Any) -> list[int]:
         order = np.argsort(-scores)
         return [int(each) for each in order if self._created[each] < self._created[asked]][:DEPTH]
 
 
-def _fused(*rankings: Sequence[int]) -> list[int]:
+def fused(*rankings: Sequence[int]) -> list[int]:
+    """Return what the rankings hold, fused by reciprocal rank."""
     scores: dict[int, float] = defaultdict(float)
     for ranking in rankings:
         for rank, place in enumerate(ranking, start=1):

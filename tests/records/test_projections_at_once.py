@@ -18,5 +18,5 @@ async def test_two_that_record_the_same_keys_never_wait_for_each_other(shared: W
         orders: list[list[ProjectionSource]] = [held, held[::-1], mixed, mixed[::-1], gone[::-1]]
         await asyncio.gather(*(shared.projections.record(sources) for sources in orders))
     await shared.projections.record(held)
-    recorded = await shared.projections.recorded()
+    recorded = shared.projected()
     assert all(recorded[f"experience/{each}"] == (1, "hash") for each in ids)

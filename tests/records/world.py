@@ -121,6 +121,13 @@ class World:
         """Return rows as the owner sees them: everything."""
         return self.owner.execute(sql.encode(), values).fetchall()
 
+    def projected(self) -> dict[str, tuple[int, str]]:
+        """Return revision and content hash of every key that was recorded as projected."""
+        return {
+            key: (number, held)
+            for key, number, held in self.rows("SELECT key, revision, content_hash FROM projections")
+        }
+
     def one(self, sql: str, *values: Any) -> Any:
         """Return the only value of the only row."""
         ((value,),) = self.rows(sql, *values)

@@ -136,10 +136,6 @@ class ProjectionsMemory:
         """See `contracts.ports.Projections.record`."""
         self.held |= {source.key: (source.revision, source.content_hash) for source in sources}
 
-    async def recorded(self) -> dict[str, tuple[int, str]]:
-        """See `contracts.ports.Projections.recorded`."""
-        return self.held
-
     async def announce(self, keys: Sequence[str], *, held: bool = False) -> None:
         """See `contracts.ports.Projections.announce`; tests add their events themselves."""
         raise NotImplementedError
