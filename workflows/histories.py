@@ -50,8 +50,8 @@ class TemporalHistories:
 
     async def words(self, workflow_id: str) -> AsyncGenerator[str]:
         """Return all that is kept of each run of a workflow, as one text."""
-        async for execution in self._client.list_workflows(f"WorkflowId = {json.dumps(workflow_id)}"):
-            handle = self._client.get_workflow_handle(workflow_id, run_id=execution.run_id)
+        for run_id in await self._runs(workflow_id):
+            handle = self._client.get_workflow_handle(workflow_id, run_id=run_id)
             try:
                 description = await handle.describe()
                 # Protobuf keeps texts as they are: payloads are JSON, and every other field is UTF-8.
@@ -62,3 +62,16 @@ class TemporalHistories:
                     continue
                 raise
             yield "\n".join(part.decode(errors="replace") for part in parts)
+
+    async def _runs(self, workflow_id: str) -> list[str]:
+        """Return the runs of a workflow, also one that began just now, which the list may not show yet."""
+        query = f"WorkflowId = {json.dumps(workflow_id)}"
+        listed = {execution.run_id: None async for execution in self._client.list_workflows(query)}
+        try:
+            latest = await self._client.get_workflow_handle(workflow_id).describe()
+        except RPCError as error:
+            if error.status is not RPCStatusCode.NOT_FOUND:
+                raise
+        else:
+            listed[latest.run_id] = None
+        return list(listed)
