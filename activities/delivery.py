@@ -8,11 +8,13 @@ from datetime import timedelta
 import structlog
 
 from activities.failures import failure_fields, failure_line
+from activities.observation import SILENT
 from contracts import limits
 from contracts.errors import CaseloreError, Unavailable
 from contracts.outbox import EventKind, OutboxEvent, Topic
 from contracts.ports import LifecycleGateway, Outbox
 from contracts.review import CommandMessage, DecisionMessage
+from contracts.telemetry_ports import Tracing
 
 _log = structlog.get_logger()
 
@@ -24,12 +26,21 @@ class LifecycleDelivery:
         outbox: The events.
         gateway: The way to the workflows.
         lease: How long an event is held; longer than a delivery can take.
+        tracing: Follows each delivery.
     """
 
-    def __init__(self, outbox: Outbox, gateway: LifecycleGateway, *, lease: timedelta = limits.OUTBOX_LEASE) -> None:
+    def __init__(
+        self,
+        outbox: Outbox,
+        gateway: LifecycleGateway,
+        *,
+        lease: timedelta = limits.OUTBOX_LEASE,
+        tracing: Tracing = SILENT.tracing,
+    ) -> None:
         self._outbox = outbox
         self._gateway = gateway
         self._lease = lease
+        self._tracing = tracing
 
     async def deliver_now(self, event_id: str) -> bool:
         """Deliver one event if it is its turn; False when it isn't, or when it must wait.
@@ -42,7 +53,7 @@ class LifecycleDelivery:
         event = await self._outbox.claim_one(event_id, self._lease)
         if event is None:
             return False
-        refusal = await self._deliver(event)
+        refusal = await self._deliver(event, apart=False)
         if isinstance(refusal, Unavailable):
             return False
         if refusal is not None:
@@ -52,11 +63,18 @@ class LifecycleDelivery:
     async def deliver_batch(self, limit: int = limits.OUTBOX_BATCH) -> int:
         """Deliver the oldest events, one a lifecycle, side by side; return how many were tried."""
         events = await self._outbox.claim(Topic.LIFECYCLE, limit, self._lease)
-        await asyncio.gather(*(self._deliver(event) for event in events))
+        await asyncio.gather(*(self._deliver(event, apart=True) for event in events))
         return len(events)
 
-    async def _deliver(self, event: OutboxEvent) -> CaseloreError | None:
+    async def _deliver(self, event: OutboxEvent, *, apart: bool) -> CaseloreError | None:
         """Deliver and mark an event; return the refusal, if it was one."""
+        with self._tracing.step("deliver event", apart=apart, kind=event.kind, key=event.key) as step:
+            refusal = await self._deliver_and_mark(event)
+            if refusal is not None:
+                step.fail(refusal.type)
+            return refusal
+
+    async def _deliver_and_mark(self, event: OutboxEvent) -> CaseloreError | None:
         try:
             outcome = await self._send(event)
         except Unavailable as error:

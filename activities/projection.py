@@ -9,10 +9,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
+from time import perf_counter
 
 import structlog
 
 from activities.failures import failure_fields, failure_line
+from activities.observation import SILENT, Telemetry
 from activities.remembered_vectors import RememberedVectors
 from contracts import limits
 from contracts.errors import Unavailable
@@ -33,6 +35,7 @@ class Projector:
         index: The index.
         embedder: Makes the vectors; called in a thread, and not again for a text of the last minutes.
         lease: How long a batch is held; longer than its embedding takes.
+        telemetry: Where traces and measures of each batch go.
     """
 
     def __init__(
@@ -43,12 +46,14 @@ class Projector:
         embedder: Embedder,
         *,
         lease: timedelta = timedelta(minutes=2),
+        telemetry: Telemetry = SILENT,
     ) -> None:
         self._outbox = outbox
         self._projections = projections
         self._index = index
         self._vectors = RememberedVectors(embedder)
         self._lease = lease
+        self._telemetry = telemetry
 
     async def project_batch(self, limit: int = limits.PROJECTION_BATCH) -> int:
         """Project the oldest events and move the watermark; return how many were tried.
@@ -59,6 +64,13 @@ class Projector:
         events = await self._outbox.claim(Topic.INDEX, limit, self._lease)
         if not events:
             return 0
+        began = perf_counter()
+        with self._telemetry.tracing.step("project batch", apart=True, events=len(events)):
+            await self._project_batch(events)
+        self._telemetry.measures.batch_projected(len(events), perf_counter() - began)
+        return len(events)
+
+    async def _project_batch(self, events: Sequence[OutboxEvent]) -> None:
         try:
             await self._project(events)
         except Unavailable as error:
@@ -67,10 +79,10 @@ class Projector:
         except Exception as error:
             _log.warning("projection_batch_failed", events=len(events), **failure_fields(error))
             await self._project_apart(events)
-        return len(events)
 
     async def _give_back(self, events: Sequence[OutboxEvent], error: Unavailable) -> None:
         """Return events whose service is away, so that they don't wait for their leases to run out."""
+        self._telemetry.measures.projection_failed(len(events), dead=False)
         for event in events:
             await self._outbox.postponed(event, error.type, may_die=False)
 
@@ -84,6 +96,7 @@ class Projector:
                 raise
             except Exception as error:
                 dead = await self._outbox.postponed(event, failure_line(error), may_die=True)
+                self._telemetry.measures.projection_failed(1, dead=dead)
                 _log.error(
                     "projection_failed", event_id=event.event_id, key=event.key, dead=dead, **failure_fields(error)
                 )

@@ -12,7 +12,7 @@ import structlog
 from activities.failures import failure_fields
 from contracts.cases import Case
 from contracts.errors import CaseloreError
-from contracts.index import DenseQuery, Filter, LexicalQuery, VectorName
+from contracts.index import DenseQuery, Filter, Hit, LexicalQuery, VectorName
 from contracts.labels import CandidateKind, Collection
 from contracts.outbox import Watermark
 from contracts.ports import Embedder, SearchIndex
@@ -44,6 +44,8 @@ class Ranked:
     state: RouteState = RouteState.OK
     found: tuple[str, ...] = ()
     """Ids of cases."""
+    hits: tuple[Hit, ...] = ()
+    """The same with their scores; none where the record was read instead."""
     why: str = ""
 
     @property
@@ -59,10 +61,12 @@ class Ranked:
 ROUTES = (
     Ranked(Route.LEXICAL, Asked.WHOLE, 1.0),
     Ranked(Route.LEXICAL, Asked.TITLE, 1.0),
-    Ranked(Route.DENSE_TITLE, Asked.TITLE, 1.0),
+    Ranked(Route.DENSE_TITLE, Asked.TITLE, 0.5),
     Ranked(Route.DENSE_BODY, Asked.WHOLE, 1.0),
+    Ranked(Route.DENSE_BODY, Asked.TITLE, 0.5),
 )
-"""The routes with their weights."""
+"""The routes with their weights. One matter's title may be told by the other's body, so titles are looked for in the
+whole text too. Chosen as `activities.related.NEARNESS` was."""
 
 
 def weighted(weights: Mapping[tuple[Route, Asked], float]) -> tuple[Ranked, ...]:
@@ -110,11 +114,11 @@ class Likeness:
         if not words:
             return replace(route, state=RouteState.SKIPPED, why=f"the case has no {route.asked}")
 
-        async def find() -> list[str]:
+        async def find() -> Ranked:
             vector = _VECTORS.get(route.route)
             query = LexicalQuery(words) if vector is None else DenseQuery(await vectors.get(route.asked), vector)
             hits = await self._index.search(Collection.CASES, query, scope=task.scope, where=_where(task), limit=DEPTH)
-            return [hit.target.partition("/")[2] for hit in hits]
+            return replace(route, found=tuple(hit.target.partition("/")[2] for hit in hits), hits=tuple(hits))
 
         return await self._timed(route, find)
 
@@ -125,14 +129,17 @@ class Likeness:
         words = words_of(task.case)
         if not words:
             return replace(read, state=RouteState.SKIPPED, why=f"{why}: the case has no words")
-        return await self._timed(
-            read, lambda: self._records.by_text(task, words, limit=DEPTH, pending_only=pending_only)
-        )
 
-    async def _timed(self, read: Ranked, find: Callable[[], Awaitable[list[str]]]) -> Ranked:
+        async def find() -> Ranked:
+            found = await self._records.by_text(task, words, limit=DEPTH, pending_only=pending_only)
+            return replace(read, found=tuple(found))
+
+        return await self._timed(read, find)
+
+    async def _timed(self, read: Ranked, find: Callable[[], Awaitable[Ranked]]) -> Ranked:
         try:
             async with asyncio.timeout(self._seconds):
-                found = await find()
+                return await find()
         except TimeoutError:
             why = f"no answer within {self._seconds:g} s"
         except CaseloreError as error:
@@ -140,8 +147,6 @@ class Likeness:
         except Exception as error:  # one broken source must not take the others' answers with it
             _log.error("related_route_failed", route=read.route, **failure_fields(error))
             why = f"unexpected {type(error).__name__}"
-        else:
-            return replace(read, found=tuple(found))
         return replace(read, state=RouteState.FAILED, why=f"{read.why}: {why}" if read.why else why)
 
 

@@ -12,23 +12,36 @@ from api import (
     arrivals,
     articles,
     audit,
+    broadenings,
     case_links,
     case_text,
     cases,
     changes,
+    consultations,
     delegations,
     erasures,
     experiences,
     health,
+    keys,
+    metrics,
     operations,
+    prepared,
     related,
+    retrieval_records,
     retrievals,
     reviews,
     scope,
+    sign_in,
+    strategies,
 )
 from api.authentication import Authentication
 from api.documentation import DESCRIPTION, documented
-from api.problems import handle_http_exception, handle_refusal, handle_unexpected
+from api.mcp import exchange
+from api.observed_requests import ObservedRequests
+from api.pages.page_route import handle_http_exception
+from api.pages.routers import ROUTERS as PAGES
+from api.problems import handle_refusal, handle_unexpected
+from api.secure_headers import SecureHeaders
 from api.services import ApiServices
 from contracts.errors import CaseloreError
 
@@ -46,8 +59,16 @@ ROUTERS = (
     scope.router,
     delegations.router,
     retrievals.router,
+    prepared.router,
+    retrieval_records.router,
+    strategies.router,
+    broadenings.router,
+    consultations.router,
     administration.router,
+    keys.router,
+    sign_in.router,
     operations.router,
+    metrics.router,
     audit.router,
     erasures.router,
 )
@@ -69,8 +90,15 @@ def create_app(services: ApiServices) -> FastAPI:
         redoc_url=None,
     )
     app.state.services = services
-    app.state.authentication = Authentication(services.identities)
-    for router in ROUTERS:
+    app.state.authentication = Authentication(
+        services.identities, people=services.sign_in.people, issuer=services.sign_in.issuer
+    )
+    for router in (*ROUTERS, *PAGES):
         app.include_router(router)
+    app.include_router(exchange.router)
     app.openapi = documented(app)
+    build = app.build_middleware_stack  # outermost, so that answers to what nobody foresaw carry the headers too
+    app.build_middleware_stack = lambda: ObservedRequests(
+        SecureHeaders(build(), is_https=services.sign_in.is_https), services.telemetry
+    )
     return app

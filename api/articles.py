@@ -16,6 +16,7 @@ from api.authentication import Caller
 from api.bodies import IdInPath
 from api.checked_route import CheckedRoute
 from api.documentation import PROBLEMS
+from api.preconditions import published_digest, versioned
 from api.services import Services
 from api.settlement import proposal_view
 from contracts import limits
@@ -62,9 +63,11 @@ async def list_articles(
 
 
 @router.get("/articles/{article_id}", summary="See an article")
-async def get_article(services: Services, caller: Caller, article_id: IdInPath) -> ArticleView:
+async def get_article(services: Services, caller: Caller, response: Response, article_id: IdInPath) -> ArticleView:
     """Return an article: everybody sees its current revision, its domain's people where it stands (R23).
 
     What it builds on and what builds on it is named, with the revision that is current now.
     """
-    return await services.articles.view(caller.id, str(article_id))
+    view = await services.articles.view(caller.id, str(article_id))
+    versioned(response, published_digest(view))
+    return view

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Query, status
+from fastapi import APIRouter, Body, Query, Response, status
 
 from api.authentication import Caller
 from api.bodies import FiledPapers, IdInPath, PapersToFile, ResultToRecord, StateChange
 from api.checked_route import CheckedRoute
 from api.documentation import PROBLEMS
 from api.examples import PAPERS, RESULT, STATE_CHANGE
+from api.preconditions import if_match, versioned
 from api.services import Services
 from contracts import limits
 from contracts.cases import Case, CaseResult, Origin
@@ -47,12 +48,16 @@ async def list_cases(
 
 
 @router.get("/cases/{case_id}", summary="Read a case")
-async def get_case(services: Services, caller: Caller, case_id: IdInPath) -> Case:
+async def get_case(services: Services, caller: Caller, response: Response, case_id: IdInPath) -> Case:
     """Return a case as it stands now; one outside the caller's scope looks like none at all (R4)."""
-    return await services.cases.get(caller.id, str(case_id))
+    case = await services.cases.get(caller.id, str(case_id))
+    versioned(response, case.revision)
+    return case
 
 
-@router.post("/cases/{case_id}/state", summary="Move a case to another state")
+@router.post(
+    "/cases/{case_id}/state", summary="Move a case to another state", openapi_extra=if_match("expected_revision")
+)
 async def change_state(
     services: Services,
     caller: Caller,

@@ -13,6 +13,7 @@ from api.bodies import IdInPath
 from api.checked_route import CheckedRoute
 from api.documentation import PROBLEMS
 from api.examples import CHANGE
+from api.preconditions import if_match
 from api.services import Services
 from api.settlement import command_view, settled, view_of
 from contracts.errors import UnknownCommand
@@ -27,6 +28,7 @@ router = APIRouter(route_class=CheckedRoute, prefix="/v1", tags=["review"], resp
     summary="Resubmit, correct, revise, retire, supersede or reinstate",
     status_code=status.HTTP_202_ACCEPTED,
     responses={200: {"model": CommandView, "description": "It has taken effect"}},
+    openapi_extra=if_match("digest"),
 )
 async def change(
     services: Services,

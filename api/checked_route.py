@@ -12,14 +12,15 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter, ValidationError
 from starlette.exceptions import HTTPException
-from starlette.types import Message
 
 from activities.intake import prepared
-from activities.records.database import acting_for
-from api.authentication import Authentication, require_administrator
+from api.authentication import Authentication, admit, working_as
 from api.permissions import Permission, permission_of
+from api.preconditions import failed, field_of, with_expected, with_tag
 from api.problems import invalid, respond, respond_unexpected
-from contracts.errors import CaseloreError, InvalidField, TextTooLong, UnstorableText
+from api.request_body import BodyTooLarge, read_body, replayed, require_few_elements
+from contracts.errors import CaseloreError, InvalidField, UnstorableText
+from contracts.identity import SignedIn
 
 BODY_BYTES = 4 * 1024 * 1024
 """The largest request body."""
@@ -51,22 +52,23 @@ class CheckedRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return FastAPI's handler inside our checks."""
         inner = super().get_route_handler()
-        permission, body = self.permission, self._body
+        permission, body, matched = self.permission, self._body, field_of(self.openapi_extra)
 
         async def handle(request: Request) -> Response:
             try:
-                await _admit(request, permission)
+                caller = await _admit(request, permission)
                 if body is not None:
                     request = await self._with_checked_body(request, body)
-                with acting_for(request.state.caller.id if permission is Permission.ADMINISTRATOR else ""):
-                    return await inner(request)
+                with working_as(caller, permission):
+                    return with_tag(request, await inner(request))
             except CaseloreError as error:
-                return respond(error)
+                unmet = failed(request, matched, error)
+                return respond(error) if unmet is None else respond(unmet, status=412)
             except RequestValidationError as error:
                 return respond(invalid(error.errors()))
             except HTTPException:
                 raise
-            except _BodyTooLarge as error:
+            except BodyTooLarge as error:
                 return respond(error.refusal, status=413)
             except Exception as error:
                 return respond_unexpected(request, error)
@@ -78,15 +80,16 @@ class CheckedRoute(APIRoute):
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "application/json":
             raise InvalidField("The body is not declared as JSON.", field="Content-Type", accepted="application/json")
-        content = await _read(request, self.body_bytes)
+        content = await read_body(request, self.body_bytes)
         parsed, content = self.prepare(request, _parse(content), content)
+        parsed, content = with_expected(request, field_of(self.openapi_extra), parsed, content)
         _check_texts(parsed)
         try:
             # Stored records ignore what they don't know; a caller is told, or a misspelt field would be lost.
             body.validate_python(parsed, extra="forbid")
         except ValidationError as error:
             raise invalid(cast("list[dict[str, Any]]", error.errors(include_url=False, include_input=False))) from None
-        return _replayed(request, content)
+        return replayed(request, content)
 
 
 class DeliveryRoute(CheckedRoute):
@@ -109,52 +112,19 @@ class DeliveryRoute(CheckedRoute):
         return posted.delivery, content
 
 
-class _BodyTooLarge(Exception):
-    def __init__(self, largest: int) -> None:
-        super().__init__()
-        self.refusal = TextTooLong(
-            "The request body is too large.", field="body", accepted=f"at most {largest:,} bytes"
-        )
-
-
-async def _admit(request: Request, permission: Permission) -> None:
+async def _admit(request: Request, permission: Permission) -> SignedIn | None:
+    """Return who calls, where the route asks for somebody."""
     if permission is Permission.PUBLIC:
-        return
+        return None
     authentication = cast(Authentication, request.app.state.authentication)
     caller = await authentication.sign_in(request.headers.get("authorization"))
-    if permission is Permission.ADMINISTRATOR:
-        require_administrator(caller)
+    admit(caller, permission)
     request.state.caller = caller
-
-
-async def _read(request: Request, largest: int) -> bytes:
-    size, chunks = 0, list[bytes]()
-    declared = request.headers.get("content-length", "")
-    if declared.isdecimal() and int(declared) > largest:
-        raise _BodyTooLarge(largest)
-    async for chunk in request.stream():
-        size += len(chunk)
-        if size > largest:
-            raise _BodyTooLarge(largest)
-        chunks.append(chunk)
-    return b"".join(chunks)
-
-
-def _replayed(request: Request, content: bytes) -> Request:
-    """Return the request with a body that can be read once more."""
-    sent = False
-
-    async def receive() -> Message:
-        nonlocal sent
-        if sent:
-            return await request.receive()
-        sent = True
-        return {"type": "http.request", "body": content, "more_body": False}
-
-    return Request(request.scope, receive)
+    return caller
 
 
 def _parse(content: bytes) -> Any:
+    require_few_elements(content)
     try:
         return json.loads(content, parse_constant=_no_number)
     except (ValueError, RecursionError):

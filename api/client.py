@@ -13,16 +13,20 @@ from pydantic import TypeAdapter
 from api.bodies import Liveness, Read, Readiness, ReadText
 from api.client_articles import ArticleCalls
 from api.client_audit import AuditCalls
+from api.client_broadening import BroadeningCalls
 from api.client_case_text import CaseTextCalls
 from api.client_cases import AdministrationCalls, CaseCalls
 from api.client_delegations import DelegationCalls
 from api.client_erasures import ErasureCalls
 from api.client_experiences import ExperienceCalls
+from api.client_keys import KeyCalls
 from api.client_operations import OperationCalls
 from api.client_related import RelatedCalls
 from api.client_reviews import ReviewCalls
+from api.client_strategies import StrategyCalls
 from api.client_transport import ClientTransport, refusal_of
 from contracts.outbox import Watermark
+from contracts.prepared import PreparedRetrieval
 from contracts.retrieval import Answer, CheckResult, MemoryUse, RetrievalRequest
 
 _WATERMARKS = TypeAdapter(list[Watermark])
@@ -34,6 +38,10 @@ class RetrievalCalls(ClientTransport):
     async def retrieve(self, request: RetrievalRequest) -> Answer:
         """Ask the memory; the same request again gets its first answer."""
         return await self.call("POST", "/v1/retrievals", Answer, body=request)
+
+    async def prepare_retrieval(self, request: RetrievalRequest) -> PreparedRetrieval:
+        """Store a request without running it; `api.direct` starts it."""
+        return await self.call("POST", "/v1/retrievals/prepared", PreparedRetrieval, body=request)
 
     async def get_retrieval(self, request_id: str) -> Answer:
         """Return a stored answer."""
@@ -85,7 +93,10 @@ class CaseloreClient(
     DelegationCalls,
     ReviewCalls,
     RetrievalCalls,
+    StrategyCalls,
+    BroadeningCalls,
     AdministrationCalls,
+    KeyCalls,
     OperationCalls,
     AuditCalls,
     ErasureCalls,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+import random
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Self, TypeVar, cast
 
 import httpx
@@ -25,9 +26,13 @@ from contracts.errors import (
 
 T = TypeVar("T")
 
+TokenProvider = Callable[[bool], Awaitable[str]]
+"""Returns a bearer token; when called with True, one that it didn't return before."""
+
 _RETRIED = frozenset({502, 503, 504})
 _FIRST_PAUSE = 0.2
 _LONGEST_PAUSE = 5.0
+"""Seconds, before they are spread by up to a half."""
 _BY_STATUS: Mapping[int, type[CaseloreError]] = {
     400: InvalidInput,
     401: NotAuthenticated,
@@ -47,24 +52,26 @@ class ClientTransport:
 
     Args:
         base_url: Where the API is, without `/v1`.
-        api_key: Sent as a bearer key; "" for the health routes only.
+        api_key: Sent as a bearer key; "" for the health routes only. Or a provider of bearer tokens: it is asked before
+            each request, keeps a token for as long as it is good, and is asked for another one after a 401.
         timeout: Seconds for one attempt; the API may hold a retrieval for 40.
-        retries: Further attempts after a connection error or a 502, 503 or 504.
+        retries: Further attempts after a connection error or a 502, 503 or 504. The body is sent as it was, so that
+            its ids make the attempts one act; a call that would do something twice is sent once.
         transport: Another way to send, for instance `httpx.ASGITransport` in tests.
     """
 
     def __init__(
         self,
         base_url: str,
-        api_key: str = "",
+        api_key: str | TokenProvider = "",
         *,
         timeout: float = 45.0,
         retries: int = 3,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self._credential = api_key
         self._retries = retries
-        self._http = httpx.AsyncClient(base_url=base_url, headers=headers, timeout=timeout, transport=transport)
+        self._http = httpx.AsyncClient(base_url=base_url, timeout=timeout, transport=transport)
 
     async def __aenter__(self) -> Self:
         return self
@@ -126,7 +133,7 @@ class ClientTransport:
         pause = _FIRST_PAUSE
         for left in range(retries, -1, -1):
             try:
-                response = await self._http.request(method, path, content=content, headers=headers, params=params)
+                response = await self._authorised(method, path, content=content, headers=headers, params=params)
             except httpx.TransportError as error:
                 if left == 0:
                     raise RuntimeUnavailable(
@@ -136,9 +143,22 @@ class ClientTransport:
                 if response.status_code not in _RETRIED or left == 0:
                     return response
                 pause = max(pause, _asked_pause(response))
-            await asyncio.sleep(min(pause, _LONGEST_PAUSE))
+            await asyncio.sleep(_spread(min(pause, _LONGEST_PAUSE)))
             pause *= 2
         raise AssertionError("unreachable")
+
+    async def _authorised(self, method: str, path: str, *, headers: Mapping[str, str], **sent: Any) -> httpx.Response:
+        """Return the response to one attempt; a provider's token that isn't taken any more is replaced once."""
+        credential = self._credential
+        if not callable(credential):
+            authorization = {"Authorization": f"Bearer {credential}"} if credential else {}
+            return await self._http.request(method, path, headers={**headers, **authorization}, **sent)
+        authorization = {"Authorization": f"Bearer {await credential(False)}"}
+        response = await self._http.request(method, path, headers={**headers, **authorization}, **sent)
+        if response.status_code == 401:  # nothing was done: the same request goes out again
+            authorization = {"Authorization": f"Bearer {await credential(True)}"}
+            response = await self._http.request(method, path, headers={**headers, **authorization}, **sent)
+        return response
 
 
 def refusal_of(response: httpx.Response) -> CaseloreError:
@@ -162,6 +182,11 @@ def refusal_of(response: httpx.Response) -> CaseloreError:
 def _encoded(body: BaseModel) -> bytes:
     # Through a dict: a surrogate in a text is then the server's to refuse by name, not the encoder's to choke on.
     return json.dumps(body.model_dump(mode="json")).encode()
+
+
+def _spread(pause: float) -> float:
+    """Return a pause that callers who failed together don't share; never longer than asked for by more than a half."""
+    return pause * random.uniform(1.0, 1.5)  # noqa: S311 - nothing is secret about it
 
 
 def _asked_pause(response: httpx.Response) -> float:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from fastapi import FastAPI
 
+from api.preconditions import field_of
 from api.problems import PROBLEM_TYPE, Problem
 from contracts.views import CommandView
 
@@ -35,19 +36,107 @@ PENDING: dict[int | str, dict[str, Any]] = {
 
 DESCRIPTION = """Governed memory: what earlier cases taught, reviewed, limited and cited, never mistaken for proof.
 
-Every write can be repeated by the id that the caller minted for it. A refusal is an RFC 9457 problem whose `type`
-is stable; `field` names the input at fault and `accepted` what would be taken instead.
+Every write can be repeated by the id that the caller minted for it: that id, in the body, is the idempotency key, so
+an `Idempotency-Key` header is neither needed nor read. The same id with the same content is answered as it was the
+first time; with other content it is refused (`IdempotencyConflict`).
+
+What was stored while no worker answers is 202, with the address that tells what became of it in `Location`.
+
+Every answer to a GET has an entity tag: `If-None-Match` with it costs no text. Where a write expects what was read,
+`If-Match` with the tag stands for that field of the body, which may then be left out.
+
+A refusal is an RFC 9457 problem whose `type` is stable; `field` names the input at fault and `accepted` what would be
+taken instead.
 """
+
+TAGS: Sequence[Mapping[str, str]] = (
+    {"name": "health", "description": "Does the process answer, and does what it needs."},
+    {"name": "cases", "description": "Deliveries, cases with their papers and results, what is related to them."},
+    {"name": "experience", "description": "What a case taught: propose it, see where it stands."},
+    {"name": "article", "description": "What a domain knows: memory, methods and skills."},
+    {"name": "review", "description": "Two people decide, on the text that they read; changes to what is published."},
+    {
+        "name": "retrieval",
+        "description": "Ask, read a candidate, decide with citations, report what the checks showed.",
+    },
+    {"name": "consultation", "description": "Ask another domain, whose reply is evidence and no grant."},
+    {"name": "strategies", "description": "How a profile's retrieval works, and adopting another version of it."},
+    {"name": "administration", "description": "Tenants, domains, principals, grants, roles and profiles."},
+    {"name": "sign-in", "description": "API keys, and people's identities at an issuer."},
+    {"name": "operations", "description": "Figures, the index beside the record, events that were set aside."},
+    {"name": "audit", "description": "Who did what to which text, and what was current when."},
+    {"name": "erasure", "description": "Removing a case's or a subject's texts from everywhere, with a receipt."},
+)
+"""What the parts of the API are for."""
+
+_SCHEMES: Mapping[str, Mapping[str, str]] = {
+    "ApiKey": {
+        "type": "http",
+        "scheme": "bearer",
+        "bearerFormat": "clk_...",
+        "description": "An API key of an agent or a person; it may be narrowed and it ends.",
+    },
+    "IssuerToken": {
+        "type": "http",
+        "scheme": "bearer",
+        "bearerFormat": "JWT",
+        "description": "An OpenID Connect token of the configured issuer, for a person who is linked to a principal.",
+    },
+}
+_EITHER = [{name: list[str]()} for name in _SCHEMES]
+_TAG = {"schema": {"type": "string"}, "description": "Names this very answer.", "required": True}
+_PLACE = {"schema": {"type": "string"}, "description": "Where to look what became of it.", "required": True}
+_MET = {"description": "The caller has it: nothing changed", "headers": {"ETag": _TAG}}
+
+
+def _header(name: str, description: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "in": "header",
+        "required": False,
+        "schema": {"type": "string", "maxLength": 4_000},
+        "description": description,
+    }
 
 
 def documented(app: FastAPI) -> Callable[[], dict[str, Any]]:
-    """Return `app.openapi` with the schema of problems added."""
+    """Return `app.openapi` with all that holds for every route added once."""
     build = app.openapi
 
     def openapi() -> dict[str, Any]:
+        if app.openapi_schema is not None:
+            return app.openapi_schema
         document = build()
-        schemas = document.setdefault("components", {}).setdefault("schemas", {})
-        schemas.setdefault("Problem", Problem.model_json_schema(ref_template="#/components/schemas/{model}"))
+        components = document.setdefault("components", {})
+        problem = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+        components.setdefault("schemas", {}).setdefault("Problem", problem)
+        components["securitySchemes"] = dict(_SCHEMES)
+        document["tags"] = list(TAGS)
+        for path in document["paths"].values():
+            for method, operation in path.items():
+                _complete(method, operation)
         return document
 
     return openapi
+
+
+def _complete(method: str, operation: dict[str, Any]) -> None:
+    """Add what holds for an operation whatever its route: credentials, entity tags, places to look."""
+    responses: dict[str, Any] = operation["responses"]
+    if "202" in responses and "security" in operation:
+        responses["202"].setdefault("headers", {})["Location"] = _PLACE
+    if "security" not in operation:
+        return
+    operation["security"] = _EITHER
+    parameters: list[dict[str, Any]] = operation.setdefault("parameters", [])
+    if method == "get":
+        parameters.append(
+            _header("If-None-Match", "The `ETag` of an answer that the caller has: 304 if it is current.")
+        )
+        responses["200"].setdefault("headers", {})["ETag"] = _TAG
+        responses["304"] = _MET
+    field = field_of(operation)
+    if field:
+        told = f"The `ETag` of what was read: 412 if it is not current. `{field}` may then be left out."
+        parameters.append(_header("If-Match", told))
+        responses["412"] = _problem("What `If-Match` names is not current; `accepted` says what is")

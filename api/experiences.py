@@ -11,6 +11,7 @@ from api.bodies import HIGHEST_REVISION, IdInPath
 from api.checked_route import CheckedRoute
 from api.documentation import PROBLEMS
 from api.examples import PROPOSAL
+from api.preconditions import published_digest, versioned
 from api.services import Services
 from api.settlement import proposal_view
 from contracts.draft_difference import DraftDifference
@@ -41,9 +42,13 @@ async def propose(
 
 
 @router.get("/experiences/{experience_id}", summary="See where an experience stands")
-async def get_experience(services: Services, caller: Caller, experience_id: IdInPath) -> ExperienceView:
+async def get_experience(
+    services: Services, caller: Caller, response: Response, experience_id: IdInPath
+) -> ExperienceView:
     """Return an experience with its revisions; saved and searchable are told apart (R23)."""
-    return await services.experiences.view(caller.id, str(experience_id))
+    view = await services.experiences.view(caller.id, str(experience_id))
+    versioned(response, published_digest(view))
+    return view
 
 
 @router.get("/experiences/{experience_id}/difference", summary="Compare two revisions")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Query, status
+from fastapi import APIRouter, Body, Query, Response, status
 
 from api.authentication import Caller
 from api.bodies import IdInPath
@@ -30,8 +30,9 @@ async def figures(
 
 
 @router.post("/reindex", summary="Rebuild the search index", status_code=status.HTTP_202_ACCEPTED)
-async def reindex(services: Services, _: Caller) -> ReindexView:
+async def reindex(services: Services, _: Caller, response: Response) -> ReindexView:
     """Drop the index and begin to build it anew from the record; the watermarks tell when it is done (R9)."""
+    response.headers["Location"] = "/v1/watermarks"
     return await services.reindexer.rebuild()
 
 

@@ -15,6 +15,7 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from starlette.exceptions import HTTPException
 
+from api import request_ids
 from contracts.errors import (
     CaseloreError,
     Conflict,
@@ -64,6 +65,9 @@ class Problem(BaseModel):
     detail: str = Field(description="What to act on, in a sentence.")
     field: str = Field(default="", description="The input at fault, in the request's own names.")
     accepted: str = Field(default="", description="What would be accepted instead.")
+    request_id: str = Field(
+        default_factory=request_ids.current, description="The answer's `X-Request-ID`, by which an operator finds it."
+    )
 
 
 def status_of(error: type[CaseloreError]) -> int:
@@ -99,16 +103,9 @@ def respond(error: CaseloreError, *, status: int | None = None) -> JSONResponse:
 
 
 def respond_unexpected(request: Request, error: Exception) -> JSONResponse:
-    """Return the response for what nobody foresaw, and log where it happened.
-
-    Only names and places are logged: an exception's words can hold the texts of a case.
-    """
-    at = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)[-8:]]
-    route = getattr(request.scope.get("route"), "path", "")
-    if isinstance(error, _DATABASE_AWAY):
-        _log.warning("record_unavailable", route=route, error=type(error).__name__)
+    """Return the response for what nobody foresaw, and log where it happened."""
+    if log_unexpected(request, error):
         return respond(RuntimeUnavailable("The record can't be reached; nothing was half-written."))
-    _log.error("request_failed", route=route, method=request.method, error=type(error).__name__, at=at)
     return _response(
         Problem(
             type="about:blank",
@@ -117,6 +114,20 @@ def respond_unexpected(request: Request, error: Exception) -> JSONResponse:
             detail="The request failed; the operator's log says where.",
         )
     )
+
+
+def log_unexpected(request: Request, error: Exception) -> bool:
+    """Log what nobody foresaw, and return whether it is that the record can't be reached.
+
+    Only names and places are logged: an exception's words can hold the texts of a case.
+    """
+    at = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)[-8:]]
+    route = getattr(request.scope.get("route"), "path", "")
+    if isinstance(error, _DATABASE_AWAY):
+        _log.warning("record_unavailable", route=route, error=type(error).__name__)
+        return True
+    _log.error("request_failed", route=route, method=request.method, error=type(error).__name__, at=at)
+    return False
 
 
 async def handle_refusal(_: Request, error: Exception) -> JSONResponse:

@@ -30,14 +30,7 @@ async def retrieve(
 ) -> Answer:
     """Run a retrieval and return candidates to weigh; the same request again gets its first answer (R13, R15)."""
     await services.memory_uses.open(caller.id, request)
-    try:
-        async with asyncio.timeout(ANSWER_SECONDS):
-            await services.gateway.retrieve(request.request_id)
-    except TimeoutError:
-        raise DeliveryPending(
-            "No worker answered in time; the request is stored.", field="request_id", accepted="ask again"
-        ) from None
-    return await _answer(services, caller.id, request.request_id)
+    return await answered(services, caller.id, request.request_id)
 
 
 @router.get("/retrievals/{request_id}", summary="Read an answer again")
@@ -89,6 +82,22 @@ async def settle_check(
 async def list_watermarks(services: Services, caller: Caller) -> list[Watermark]:  # noqa: ARG001 - signed in is enough
     """Return how far each index has followed the record (R15, R23)."""
     return await services.projections.watermarks()
+
+
+async def answered(services: ApiServices, principal_id: str, request_id: str) -> Answer:
+    """Run a stored request and return its answer, or the one that it has.
+
+    Raises:
+        DeliveryPending: No worker answered in time; the request can be asked for again.
+    """
+    try:
+        async with asyncio.timeout(ANSWER_SECONDS):
+            await services.gateway.retrieve(request_id)
+    except TimeoutError:
+        raise DeliveryPending(
+            "No worker answered in time; the request is stored.", field="request_id", accepted="ask again"
+        ) from None
+    return await _answer(services, principal_id, request_id)
 
 
 async def _answer(services: ApiServices, principal_id: str, request_id: str) -> Answer:

@@ -13,6 +13,7 @@ from api.bodies import IdInPath, Release
 from api.checked_route import CheckedRoute
 from api.documentation import PENDING, PROBLEMS
 from api.examples import DECISION
+from api.preconditions import if_match, versioned
 from api.services import Services
 from api.settlement import command_view, settled
 from contracts import limits
@@ -47,7 +48,7 @@ async def list_reviews(
     return await services.experiences.tasks(caller.id, limit=limit, wanted=wanted)
 
 
-@router.post("/reviews", summary="Decide a review", responses=PENDING)
+@router.post("/reviews", summary="Decide a review", responses=PENDING, openapi_extra=if_match("digest"))
 async def decide(
     services: Services,
     caller: Caller,
@@ -64,13 +65,15 @@ async def decide(
 
 
 @router.get("/reviews/{experience_id}", summary="See all that a review needs")
-async def get_review(services: Services, caller: Caller, experience_id: IdInPath) -> ReviewSheet:
+async def get_review(services: Services, caller: Caller, response: Response, experience_id: IdInPath) -> ReviewSheet:
     """Return the draft with its findings, proof, differences, history and what resembles it (R5, R6, R7).
 
     The result and the words of papers are shown to who may see the case. Near-duplicates and contradictions are
     listed, never resolved; what could not be looked through is told.
     """
-    return await services.review_desk.sheet(caller.id, str(experience_id))
+    sheet = await services.review_desk.sheet(caller.id, str(experience_id))
+    versioned(response, sheet.digest)
+    return sheet
 
 
 @router.post("/reviews/{experience_id}/claim", summary="Work on a review")

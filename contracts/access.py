@@ -23,7 +23,7 @@ class Revoked(StrEnum):
     MEMBERSHIP = "membership"
     """Of a requesting profile."""
     KEYS = "keys"
-    """All its API keys."""
+    """All its API keys; its sessions on the pages end, too."""
 
 
 _NEEDED = {

@@ -10,11 +10,13 @@ from datetime import datetime
 
 from contracts.cases import Case
 from contracts.experience import Draft, Limits
+from contracts.feedback import CandidateFeedback
 from contracts.identity import Profile
 from contracts.index import Scope
 from contracts.labels import CandidateKind, Outcome
 from contracts.retrieval import Answer, OriginRef, RetrievalRequest
-from contracts.strategy import Strategy
+from contracts.strategy import SourceStep, Strategy
+from contracts.widening import BroadenedFrom
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,18 @@ class RetrievalTask:
     """Derived from grants, narrowed by the request."""
     answer: Answer | None
     """Set when the request was answered before: a repeat returns it unchanged."""
+    narrowed_to: tuple[str, ...] | None = None
+    """The tenants that the asking credential was narrowed to; None: it was not (R13)."""
+    domains: tuple[str, ...] | None = None
+    """Read where the strategy reads its profile's own domain only; None: that one, empty: every one (R18)."""
+    broadened: BroadenedFrom | None = None
+    """The retrieval that this one broadens."""
+
+    def domains_of(self, step: SourceStep) -> tuple[str, ...]:
+        """Return the domains that a step of the strategy reads; empty: every one."""
+        if not step.own_domain_only:
+            return ()
+        return (self.profile.domain_id,) if self.domains is None else self.domains
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +53,8 @@ class Found:
     revision: int
     fields: tuple[str, ...]
     """What matched: `origin`, `object_refs`, `text`..."""
+    section: int = 0
+    """Of an article: the section that was found; the first is 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +103,14 @@ class CandidateRecord:
     published_at: datetime | None
     text: str = ""
     """Approved text, for articles."""
+    concepts: tuple[str, ...] = ()
+    """For articles; experience carries its own in `draft`."""
     limits: Limits = field(default_factory=Limits)
     """For articles; experience carries its own in `draft`."""
     supersedes: tuple[Earlier, ...] = ()
     """For experience and articles: what it took over from, also through others."""
+    feedback: CandidateFeedback = field(default_factory=CandidateFeedback)
+    """What is counted beside this revision; it decides nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,3 +122,12 @@ class Resolution:
     """Known and no longer current: corrected, superseded, retired, suspended."""
     not_permitted: frozenset[str]
     """Inside the caller's tenants, outside its grants."""
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What became of each target as of a moment."""
+
+    resolution: Resolution
+    unknown: dict[str, str]
+    """Targets that could not be had as of then, each with why; they are there as they are now, or left out."""

@@ -22,7 +22,7 @@ _COMMAND = (
 )  # fmt: skip
 _REQUEST = (
     "request_id", "profile_id", "tenant_id", "case_id", "strategy_version", "required_proof", "not_older_than",
-    "results", "tokens", "wait_for_position",
+    "results", "tokens", "wait_for_position", "consultation_id",
 )  # fmt: skip
 
 
@@ -79,8 +79,10 @@ def erased_request(content: Record) -> dict[str, Any]:
 
 def erased_answer(content: Record) -> dict[str, Any]:
     """Return an answer without remarks, which may repeat words of the request."""
+    broadened = content.get("broadened")
     return {
         **content,
+        **({"broadened": {**broadened, "reason": ERASED}} if broadened else {}),
         "notes": _erased_lines(content.get("notes", [])),
         "not_read": _erased_lines(content.get("not_read", [])),
         "routes": [{**route, "why": ERASED if route.get("why") else ""} for route in content.get("routes", [])],
@@ -95,6 +97,7 @@ def erased_candidate(content: Record) -> dict[str, Any]:
         "extract": ERASED,
         "source_origin": None,
         "limits": {},
+        "effort": erased_effort(content["effort"]) if content.get("effort") else None,
     }
 
 

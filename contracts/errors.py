@@ -17,14 +17,20 @@
     │   ├── UnknownContent
     │   ├── UnknownLink
     │   ├── UnknownDelegation
+    │   ├── UnknownKey
     │   ├── UnknownExperience
     │   ├── UnknownArticle
     │   ├── UnknownCommand
     │   ├── UnknownEvent        no event of the outbox has this id
     │   ├── UnknownErasure
+    │   ├── UnknownAdoption
+    │   ├── UnknownConsultation
     │   └── UnknownRetrieval
     ├── NotPermitted            the principal is known and may not do this
     │   ├── NotAuthenticated
+    │   │   └── UnknownIdentity     a good token of somebody who isn't linked to a principal
+    │   ├── OutsideKey          the credential leaves out what its principal may do
+    │   ├── CrossSite           a form that this site didn't make for this session
     │   ├── NotReviewer         no such role in the domain
     │   ├── SamePerson          proposer, curator and owner must be three people
     │   └── OutsideScope        a requested scope is wider than the grants
@@ -35,6 +41,8 @@
     │   ├── ScopeNotAcknowledged    the scope difference was not seen, or is another one by now
     │   ├── LifecycleClosed     rejected, retired and superseded take no more decisions
     │   ├── NotPublished        the change needs a published revision
+    │   ├── ConsultationClosed  somebody has replied
+    │   ├── AdoptionNeeded      a profile's pin changes by a reviewed adoption only
     │   ├── CaseMerged          the case was merged into another, where its work goes on
     │   ├── AlreadyLinked       the two cases are linked in this way
     │   ├── LinkRemoved         somebody else has removed the link
@@ -50,6 +58,7 @@
     └── Unavailable             try again later; nothing was lost
         ├── DeliveryPending     stored, not yet taken by the lifecycle
         ├── IndexUnavailable
+        ├── IssuerUnavailable   the issuer of people's tokens can't be reached, or makes no sense
         ├── IndexSchemaMismatch a needed payload index, vector or model differs
         ├── EmbeddingUnavailable
         └── RuntimeUnavailable  a service of the runtime can't be started or reached
@@ -145,6 +154,10 @@ class UnknownDelegation(NotFound):
     """No such delegation that the caller is a party of (R7)."""
 
 
+class UnknownKey(NotFound):
+    """No API key has this id."""
+
+
 class UnknownContent(NotFound):
     """No text is kept under this id in the caller's scope."""
 
@@ -169,6 +182,14 @@ class UnknownErasure(NotFound):
     """No erasure has this id."""
 
 
+class UnknownAdoption(NotFound):
+    """No adoption of a strategy version has this id."""
+
+
+class UnknownConsultation(NotFound):
+    """No consultation that the caller asked for, or whose domain it works for (R18)."""
+
+
 class UnknownRetrieval(NotFound):
     """No such retrieval by this caller."""
 
@@ -179,6 +200,18 @@ class NotPermitted(CaseloreError):
 
 class NotAuthenticated(NotPermitted):
     """No valid credential came with the request."""
+
+
+class UnknownIdentity(NotAuthenticated):
+    """The token is good, and its person is not linked to a principal that may sign in."""
+
+
+class OutsideKey(NotPermitted):
+    """The credential is narrowed, and leaves out what its principal may do (R13)."""
+
+
+class CrossSite(NotPermitted):
+    """The form was not made by this site for this session."""
 
 
 class NotReviewer(NotPermitted):
@@ -219,6 +252,14 @@ class LifecycleClosed(Conflict):
 
 class NotPublished(Conflict):
     """The change needs a published revision."""
+
+
+class ConsultationClosed(Conflict):
+    """Somebody has replied for the domain already (R18)."""
+
+
+class AdoptionNeeded(Conflict):
+    """The strategy version that a profile pins changes by a reviewed adoption only (R14)."""
 
 
 class CaseMerged(Conflict):
@@ -279,6 +320,10 @@ class DeliveryPending(Unavailable):
 
 class IndexUnavailable(Unavailable):
     """The search index can't be reached."""
+
+
+class IssuerUnavailable(Unavailable):
+    """The issuer of people's tokens can't be reached, or its answer can't be used."""
 
 
 class IndexSchemaMismatch(Unavailable):

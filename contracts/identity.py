@@ -9,6 +9,7 @@ from datetime import datetime
 
 from contracts.labels import DomainRole, PrincipalKind
 from contracts.model import Model
+from contracts.sign_in import CredentialScope
 from contracts.text import Identifier, Line, OptionalParagraph
 
 
@@ -64,8 +65,8 @@ class Profile(Model):
     """Who may act with this profile."""
 
 
-class SignedIn(Model):
-    """The principal behind a verified credential."""
+class SignedIn(CredentialScope):
+    """The principal behind a verified credential, and what the credential leaves of its access."""
 
     id: Identifier
     kind: PrincipalKind

@@ -15,7 +15,7 @@ from contracts.labels import CandidateKind, Collection, Outcome, ProofLevel
 from contracts.model import Model
 from contracts.text import digest
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """Raised by any change to vectors, payload fields or point ids; a part of the collection's name."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -55,6 +55,10 @@ class Payload(Model):
     environments: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     """Keys of what the target is called (see `contracts.identifiers`)."""
+    links: tuple[str, ...] = ()
+    """Keys of its concepts and intents (see `contracts.concept_links`)."""
+    section: int = 0
+    """Which section of an article the point holds; the first is 0."""
     opened_at: int | None = None
     """When a case was opened (see `instant`); None for what is no case."""
     revision: int
@@ -103,6 +107,7 @@ class Filter:
     systems: tuple[str, ...] = ()
     environments: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
     not_targets: tuple[str, ...] = ()
     opened_before: datetime | None = None
     """Only cases that were opened before this moment."""
@@ -132,6 +137,8 @@ class Hit:
     content_hash: str
     kind: CandidateKind
     score: float
+    links: tuple[str, ...] = ()
+    section: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +177,7 @@ FILTERED_FIELDS: Mapping[str, str] = {
     "systems": "keyword",
     "environments": "keyword",
     "names": "keyword",
+    "links": "keyword",
     "opened_at": "integer",
     "revision": "integer",
 }

@@ -25,7 +25,10 @@ class ProofLevel(StrEnum):
     @property
     def rank(self) -> int:
         """0 for the weakest level."""
-        return list(ProofLevel).index(self)
+        return _PROOF_RANKS[self]
+
+
+_PROOF_RANKS = {level: rank for rank, level in enumerate(ProofLevel)}
 
 
 class UnitKind(StrEnum):
@@ -81,3 +84,11 @@ class Collection(StrEnum):
     CASES = "cases"
     ROUTING = "routing"
     DETAIL = "detail"
+
+
+class ValidityState(StrEnum):
+    """Whether a candidate's limits fit the request (R17)."""
+
+    OK = "ok"
+    REVALIDATE = "revalidate"
+    OUT_OF_RANGE = "out_of_range"

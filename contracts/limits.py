@@ -39,6 +39,16 @@ TOKENS_DEFAULT = 4_000
 TOKENS = 32_000
 CITATIONS = 50
 
+BROADENINGS = 5
+"""Retrievals that broaden one another in a row (R18)."""
+BROADENED_DOMAINS = 20
+CONSULTATIONS = 10
+"""Consultations that one retrieval asks for (R18)."""
+FEEDBACKS = 50
+"""Times that feedback is given on one decision."""
+FEEDBACK_TENANTS = 3
+"""Tenants that have to have said something before counts of all of them are shown (R21)."""
+
 COMMENTS = 100
 """Remarks on fields in one decision."""
 DISMISSALS = 200
@@ -57,6 +67,15 @@ ESCALATION_AFTER = timedelta(days=3)
 
 DELEGATION = timedelta(days=90)
 """The longest time that a review role is lent for (R7)."""
+
+NARROWED_TENANTS = 50
+"""Tenants that an API key may be narrowed to."""
+SESSION_IDLE = timedelta(hours=1)
+"""A session of the pages ends when nothing is asked for this long."""
+SESSION = timedelta(hours=12)
+"""The longest life of a session, however busy."""
+SESSIONS = 20
+"""Open sessions of one principal; a further sign-in ends the oldest."""
 
 ERASURE_VALUES = 20
 """Values that name one subject (R11)."""

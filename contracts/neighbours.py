@@ -18,6 +18,8 @@ class Neighbours:
 
     hits: Sequence[Hit]
     weight: float = 1.0
+    sharpness: float = 4.0
+    """How fast a voice fades with distance; 0 counts heads. Scores of words fall faster than cosines: less will do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,21 +33,21 @@ class Proposal:
     """The records behind it, the weightiest first."""
 
 
-def vote(lists: Sequence[Neighbours], labels: Mapping[str, str], *, nearest: int, sharpness: float) -> list[Proposal]:
+def vote(lists: Sequence[Neighbours], labels: Mapping[str, str], *, nearest: int) -> list[Proposal]:
     """Return the labels of the nearest records, by descending share, then by label.
 
-    In each list a record counts for its score beside the best one's, raised to `sharpness`, and a list's voices add
-    up to its weight: lists whose scores mean different things are heard alike. A record without a label says nothing.
+    In each list a record counts for its score beside the best one's, raised to the list's sharpness, and a list's
+    voices add up to its weight: lists whose scores mean different things are heard alike. A record without a label
+    says nothing.
 
     Args:
         lists: What each route found.
         labels: Label of each target that has one.
         nearest: Records of each list that are heard.
-        sharpness: How fast a voice fades with distance; 0 counts heads.
     """
     voices: dict[str, list[float]] = {}
     for each in lists:
-        heard = [(hit.target, _nearness(hit, each.hits[0]) ** sharpness) for hit in each.hits[:nearest]]
+        heard = [(hit.target, _nearness(hit, each.hits[0]) ** each.sharpness) for hit in each.hits[:nearest]]
         whole = fsum(voice for _, voice in heard)
         for target, voice in heard:
             if whole > 0 and target in labels:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from contracts.candidates import CanonicalLookup, Found, Resolution, RetrievalTask
+from contracts.candidates import CanonicalLookup, Found, Past, Resolution, RetrievalTask
 from contracts.errors import CaseloreError
 from contracts.index import DenseQuery, Filter, Hit, IndexChange, LexicalQuery, Scope, Stored
 from contracts.labels import Collection
@@ -14,6 +14,7 @@ from contracts.masking import CaseTexts, Value
 from contracts.outbox import OutboxEvent, Topic, Watermark
 from contracts.personal_data import PersonalData
 from contracts.projection import ProjectionSource
+from contracts.rankings import Rankings
 from contracts.retrieval import Answer
 from contracts.review import (
     CommandMessage,
@@ -262,6 +263,8 @@ class Projections(Protocol):
     async def announce(self, keys: Sequence[str], *, held: bool = False) -> None:
         """Ask for a fresh projection of each key, through the outbox like any other.
 
+        What is asked for anew is in doubt, so it doesn't count as searchable before it is projected again (R23).
+
         Args:
             keys: What to project.
             held: Pending at once, so that retrieval reads these keys from the record, but not projected before
@@ -309,8 +312,24 @@ class RetrievalRecords(Protocol):
         """Return how far each index has come."""
         ...
 
-    async def save(self, task: RetrievalTask, answer: Answer) -> Answer:
-        """Store the answer with its candidates; the first stored answer wins and is returned (R20)."""
+    async def save(self, task: RetrievalTask, answer: Answer, rankings: Rankings) -> Answer:
+        """Store the answer with its candidates and what it came from; the first one wins and is returned (R20)."""
+        ...
+
+
+class RetrievalHistory(Protocol):
+    """Postgres as it was when a retrieval was answered (R20)."""
+
+    async def rankings(self, request_id: str) -> Rankings | None:
+        """Return what the routes of a retrieval found; None when that is not kept."""
+        ...
+
+    async def as_of(self, task: RetrievalTask, targets: Sequence[str], rankings: Rankings, at: datetime) -> Past:
+        """Return each target as it stood at a moment, as far as that can be told."""
+        ...
+
+    async def load(self, request_id: str) -> RetrievalTask:
+        """See `RetrievalRecords.load`."""
         ...
 
 

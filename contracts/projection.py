@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from contracts.articles import ArticleDraft, sections
 from contracts.cases import Case
+from contracts.concept_links import links_of, links_of_draft
 from contracts.experience import Draft, KnowledgeUnit
 from contracts.identifiers import keys_of
 from contracts.index import SCHEMA_VERSION, Payload, instant
@@ -96,6 +97,7 @@ def experience_source(
         systems=_distinct((*draft.limits.systems, *filter(None, [synopsis.system]))),
         environments=draft.limits.environments,
         names=keys_of([draft.title]),
+        links=links_of_draft(draft),
         revision=revision,
         content_hash=content_hash,
         model="",
@@ -176,6 +178,7 @@ def article_source(
         systems=_distinct(article.limits.systems),
         environments=article.limits.environments,
         names=keys_of([article.title]),
+        links=links_of(article.concepts),
         revision=revision,
         content_hash=content_hash,
         model="",
@@ -184,7 +187,7 @@ def article_source(
         Entry(
             Collection.DETAIL,
             point_id(Collection.DETAIL, key, revision, number),
-            payload,
+            payload.model_copy(update={"section": number}),
             article.title,
             _joined(section, " ".join(article.concepts) if number == 0 else ""),
             whole_text(article.title, section),

@@ -61,6 +61,8 @@ class Reason(Model):
     """The object references or external ids that meet."""
     ranks: tuple[RouteRank, ...] = ()
     """Where each route had it, for likeness."""
+    days_apart: float | None = None
+    """Between the openings of the two cases, for likeness: of what is alike, the nearer comes first."""
 
 
 class RelatedCase(Model):
@@ -77,6 +79,18 @@ class RelatedCase(Model):
     relation: Relation
     """The surest of its reasons."""
     reasons: tuple[Reason, ...]
+
+
+class WentTo(Model):
+    """A domain that some of the nearest cases went to: a count to weigh, which routes nothing by itself (R15, R20)."""
+
+    domain_id: str
+    cases: int
+    """Of those that were heard."""
+    share: float
+    """Of the vote, 0 to 1: nearer cases have more of it."""
+    case_ids: tuple[str, ...]
+    """The weightiest first, a few at most."""
 
 
 class RelatedRead(Model):
@@ -104,6 +118,8 @@ class RelatedAnswer(Model):
     """What was not, or not fully, read, each with the reason."""
     left_off: int = 0
     """Cases with the same object or request that the list had no room for."""
+    went_to: tuple[WentTo, ...] = ()
+    """Where the nearest cases went, the largest share first. Those without a domain aren't counted."""
 
 
 class CaseLinkRecord(Model):
@@ -168,6 +184,7 @@ class CaseHead:
     state: CaseState
     opened_at: datetime
     continues_in: str | None
+    domain_id: str | None = None
 
 
 class RelatedRecords(Protocol):

@@ -8,12 +8,15 @@ from enum import StrEnum
 from pydantic import Field
 
 from contracts import limits
+from contracts.effort import ComparedEffort, EffortSummary
 from contracts.experience import Limits
-from contracts.labels import CandidateKind, Collection, Outcome, ProofLevel
+from contracts.feedback import CandidateFeedback
+from contracts.labels import CandidateKind, Collection, Outcome, ProofLevel, ValidityState
 from contracts.model import Model
 from contracts.outbox import Watermark
 from contracts.strategy import Route
 from contracts.text import ExternalId, Id, Identifier, Line, OptionalLine, OptionalParagraph, Paragraph
+from contracts.widening import BroadenedFrom
 
 
 class OriginRef(Model):
@@ -52,14 +55,8 @@ class RetrievalRequest(Model):
     tokens: int = Field(default=limits.TOKENS_DEFAULT, ge=200, le=limits.TOKENS)
     wait_for_position: int | None = Field(default=None, ge=0)
     """Wait until every index has reached this outbox position (R23)."""
-
-
-class ValidityState(StrEnum):
-    """Whether a candidate's limits fit the request (R17)."""
-
-    OK = "ok"
-    REVALIDATE = "revalidate"
-    OUT_OF_RANGE = "out_of_range"
+    consultation_id: Id | None = None
+    """The consultation that the caller works on for its own domain; it opens nothing that its grants don't (R18)."""
 
 
 class Validity(Model):
@@ -109,7 +106,13 @@ class Candidate(Model):
     reason: tuple[Match, ...]
     limits: Limits = Limits()
     validity: Validity
+    contrast: str = ""
+    """Why it stands apart: `shown to contrast: failed`; never a fix (R5). "" for what may apply."""
     supersedes: tuple[Superseded, ...] = ()
+    feedback: CandidateFeedback = CandidateFeedback()
+    """How it turned out for those who cited it; shown, and without effect on rank or eligibility."""
+    effort: ComparedEffort | None = None
+    """Its own hours and whether they count in the ranges; only where the strategy compares effort (R19)."""
 
 
 class RouteState(StrEnum):
@@ -130,6 +133,14 @@ class RouteReport(Model):
     why: str = ""
 
 
+class Nearest(Model):
+    """What came nearest when nothing clears the bar, and why it doesn't apply (R15)."""
+
+    ref: str
+    revision: int
+    why: tuple[str, ...]
+
+
 class Answer(Model):
     """Everything that a caller needs to weigh and cite a retrieval (R15, R16)."""
 
@@ -147,8 +158,15 @@ class Answer(Model):
     withdrawn: int = 0
     """Found in an index and left out because Postgres no longer holds them as current (R10)."""
     abstained: bool = False
+    """Nothing clears the bar: no candidate may apply."""
+    nearest: tuple[Nearest, ...] = ()
+    """When it abstains: what came nearest. Empty when nothing was found at all."""
     notes: tuple[str, ...] = ()
     answered_at: datetime
+    effort: EffortSummary | None = None
+    """What the candidates' work took; only where the strategy compares effort (R19)."""
+    broadened: BroadenedFrom | None = None
+    """Which retrieval this one broadens, and why; None for one that stands by itself (R18)."""
 
 
 class RetrievalReceipt(Model):

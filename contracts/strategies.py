@@ -6,7 +6,7 @@ A definition is immutable once used: a change is a new version beside the old on
 from __future__ import annotations
 
 from contracts.labels import CandidateKind, Collection, Outcome
-from contracts.strategy import Route, SourceStep, Strategy
+from contracts.strategy import Hop, Links, Route, SourceStep, Strategy
 
 _INDEX_ROUTES = (Route.LEXICAL, Route.DENSE_TITLE, Route.DENSE_BODY)
 _CASE = (CandidateKind.CASE,)
@@ -147,11 +147,89 @@ EFFORT_ASSESSMENT = Strategy(
     results=15,
 )
 
+# The second versions follow identifiers, concepts and intents from what the domain's own memory has to say first, and
+# keep what did not succeed apart, so that neither crowds the other out.
+_KEPT_FOR_CONTRAST = 2
+_ON_CONTRAST = (
+    " What is shown to contrast did not succeed: it speaks against a route or warns of a look-alike, and is never a "
+    "fix."
+)
+
+
+def _contrast(depth: int = 10, weight: float = 0.5) -> SourceStep:
+    """Return the read of what did not succeed in the profile's own domain (R5)."""
+    return SourceStep(
+        collection=Collection.DETAIL,
+        routes=(Route.CONTRAST,),
+        kinds=_EXPERIENCE,
+        own_domain_only=True,
+        outcomes=(Outcome.FAILED, Outcome.REJECTED_ROUTE, Outcome.UNVERIFIED),
+        depth=depth,
+        weight=weight,
+    )
+
+
+def _following(first: Strategy) -> Strategy:
+    """Return the second version of a specialist strategy: `first`, following what it finds, with a contrast."""
+    steps: list[SourceStep] = []
+    followed: set[tuple[CandidateKind, ...]] = set()
+    for step in first.steps:
+        more: dict[str, Hop | Links] = {}
+        if step.collection is Collection.DETAIL and step.own_domain_only and step.kinds not in followed:
+            more = {"links": Links()} if followed else {"hop": Hop(), "links": Links()}
+            followed.add(step.kinds)
+        steps.append(step.model_copy(update=more))
+    return first.model_copy(
+        update={
+            "version": 2,
+            "guide": first.guide + _ON_CONTRAST,
+            "steps": (*steps, _contrast()),
+            "contrast": _KEPT_FOR_CONTRAST,
+        }
+    )
+
+
+DATA_INVESTIGATION_2 = _following(DATA_INVESTIGATION)
+CONFIGURATION_2 = _following(CONFIGURATION)
+DEVELOPMENT_2 = _following(DEVELOPMENT)
+
+EFFORT_ASSESSMENT_2 = EFFORT_ASSESSMENT.model_copy(
+    update={
+        "version": 2,
+        "guide": (
+            "Decide which finished work is comparable to the agreed scope, what in the scope is new, and how wide the "
+            "range has to be. Read the rows behind a range before the range: strike what doesn't compare, and say on "
+            "how many items the rest stands. Work and waiting are two figures and have no sum; an item whose scope "
+            "changed, or that didn't succeed, is listed apart. Where the scope has an estimate of its own, the errors "
+            "of earlier estimates usually bound it closer than the hours of other work do. Past effort gives neither "
+            "a price for today nor a date to commit to."
+        ),
+        # From the least to the most of five lie, on average, two thirds of what comes next.
+        "effort_minimum": 5,
+    }
+)
+
 SHIPPED: tuple[Strategy, ...] = (
     ROOT_CLASSIFICATION,
     DATA_INVESTIGATION,
     CONFIGURATION,
     DEVELOPMENT,
     EFFORT_ASSESSMENT,
+    DATA_INVESTIGATION_2,
+    CONFIGURATION_2,
+    DEVELOPMENT_2,
+    EFFORT_ASSESSMENT_2,
 )
 """Every shipped version, to be stored when a database is set up."""
+
+
+def newest(strategy_id: str) -> Strategy:
+    """Return the newest shipped version of a strategy: what a new profile pins.
+
+    Raises:
+        LookupError: No strategy of this id ships.
+    """
+    versions = [strategy for strategy in SHIPPED if strategy.id == strategy_id]
+    if not versions:
+        raise LookupError(f"no strategy {strategy_id!r} ships")
+    return max(versions, key=lambda strategy: strategy.version)

@@ -25,6 +25,10 @@ class Route(StrEnum):
     DENSE_BODY = "dense_body"
     IDENTIFIER_HOP = "identifier_hop"
     """Records that the first hits name, and what shares their names; a step asks for it by `hop`."""
+    CONCEPT_LINKS = "concept_links"
+    """Records that share a concept or an intent with the first hits or the objective; a step asks by `links`."""
+    CONTRAST = "contrast"
+    """Nearest by meaning among what did not succeed, collected apart (R5)."""
     CANONICAL = "canonical"
     """Postgres full text: the scoped lookup for what an index lacks (R16)."""
 
@@ -45,6 +49,17 @@ class Hop(Model):
     """What a place in each of these rankings counts for."""
 
 
+class Links(Model):
+    """How far a step follows the concepts and intents of its first hits and of the objective."""
+
+    first: int = Field(default=3, ge=1, le=10)
+    """Hits whose concepts and intents are followed."""
+    depth: int = Field(default=10, ge=1, le=100)
+    """Records that share one, at most."""
+    weight: float = Field(default=0.5, gt=0, le=10, allow_inf_nan=False)
+    """What a place among them counts for, beside the step's own weight."""
+
+
 class SourceStep(Model):
     """One read of a strategy: a source and the routes over it."""
 
@@ -63,6 +78,8 @@ class SourceStep(Model):
     """What a place in this step's rankings counts for in the fusion."""
     hop: Hop | None = None
     """Follow the names in the first hits of the step's source; None doesn't."""
+    links: Links | None = None
+    """Follow the concepts and intents of the first hits of the step's source; None doesn't."""
 
 
 class Strategy(Model):
@@ -78,6 +95,11 @@ class Strategy(Model):
     show_detail: bool = True
     """Whether answers carry technical text; root reads synopses only (spec section 3)."""
     results: int = Field(default=limits.RESULTS_DEFAULT, ge=1, le=limits.RESULTS)
+    effort_minimum: int | None = Field(default=None, ge=2, le=limits.RESULTS)
+    """Comparable items that a range of hours needs; None compares no effort (R19)."""
+
+    contrast: int = Field(default=0, ge=0, le=limits.RESULTS)
+    """Places that an answer keeps for experience that did not succeed, shown apart; 0 mixes it in by rank (R5)."""
 
     def digest(self) -> str:
         """Return the hash that identifies this version's content (R14)."""

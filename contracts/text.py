@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import string
 import unicodedata
 import uuid
@@ -18,6 +19,8 @@ from pydantic import BeforeValidator, Field, ValidationInfo
 
 from contracts import limits
 from contracts.errors import InvalidField, TextTooLong, UnstorableText
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def check_text(value: str, *, field: str, limit: int, allow_blank: bool = False) -> str:
@@ -36,13 +39,13 @@ def check_text(value: str, *, field: str, limit: int, allow_blank: bool = False)
     """
     if "\x00" in value:
         raise UnstorableText("The text holds a NUL character.", field=field, accepted="text without U+0000")
-    if any("\ud800" <= character <= "\udfff" for character in value):
+    if not value.isascii() and _SURROGATE.search(value):
         raise UnstorableText("The text holds an unpaired surrogate.", field=field, accepted="whole Unicode characters")
     if len(value) > limit:
         raise TextTooLong(
             f"The text has {len(value):,} characters.", field=field, accepted=f"at most {limit:,} characters"
         )
-    if not allow_blank and not any(_is_visible(character) for character in value):
+    if not allow_blank and not value[:1].isalnum() and not any(_is_visible(character) for character in value):
         raise InvalidField("The text is empty.", field=field, accepted="at least one visible character")
     return value
 

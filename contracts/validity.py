@@ -77,6 +77,8 @@ def judge(
 
 def judge_limits(limits: Limits, request: RetrievalRequest) -> Validity:
     """Return whether the facts that the request states lie inside `limits`."""
+    if not _limited(limits):  # most units: an answer judges hundreds of them
+        return FITS
     return combine(*(validity for _, _, validity in _facts(limits, request)))
 
 
@@ -127,6 +129,17 @@ def combine(*judgements: Validity) -> Validity:
     return Validity(
         state=max((doubt.state for doubt in doubts), key=_SEVERITY.index),
         reasons=tuple(reason for doubt in doubts for reason in doubt.reasons),
+    )
+
+
+def _limited(limits: Limits) -> bool:
+    return bool(
+        limits.products
+        or limits.systems
+        or limits.environments
+        or limits.version_from
+        or limits.version_to
+        or limits.schema_version
     )
 
 
@@ -207,7 +220,12 @@ def _conditions(unit: KnowledgeUnit) -> tuple[str, ...]:
         return ()
     stated = (("check that it holds now", unit.use_when), ("check that it doesn't hold now", unit.avoid_when))
     return tuple(
-        f"{what}: {textwrap.shorten(condition, _CONDITION, placeholder=' ...')}"
+        f"{what}: {_shortened(condition)}"
         for what, condition in stated
         if condition.strip()
     )
+
+
+def _shortened(condition: str) -> str:
+    line = " ".join(condition.split())
+    return line if len(line) <= _CONDITION else textwrap.shorten(line, _CONDITION, placeholder=" ...")

@@ -15,6 +15,7 @@ from api.client import CaseloreClient
 from contracts.identity import Domain, Grant, Principal, Profile, RoleInDomain, Tenant
 from contracts.labels import DomainRole, PrincipalKind
 from contracts.ports import PersonalDataFinder
+from contracts.strategies import newest
 
 PROPOSER = Principal(id="stand-in-proposer", kind=PrincipalKind.AGENT, name="Stand-in proposer")
 CURATOR = Principal(id="stand-in-curator", kind=PrincipalKind.PERSON, name="Stand-in curator")
@@ -87,6 +88,8 @@ async def engage_agent(
     key = await admin.put_principal(agent, issue_key=True)
     await admin.put_grant(Grant(principal_id=agent.id, tenant_id=tenant.id, purpose="support"))
     known = set(domains)
+    stored = await admin.strategies()
+    pinned = {profile: each.strategy.version for each in stored for profile in each.pinned_by}
     for profile_id, (domain_id, strategy_id) in PROFILES.items():
         if domain_id in known:
             await admin.put_profile(
@@ -94,7 +97,8 @@ async def engage_agent(
                     id=profile_id,
                     domain_id=domain_id,
                     strategy_id=strategy_id,
-                    strategy_version=1,
+                    # An older record keeps what its profiles start from: another version is adopted, not put (R14).
+                    strategy_version=pinned.get(profile_id) or newest(strategy_id).version,
                     principals=(agent.id,),
                 )
             )

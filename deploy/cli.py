@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
-import sys
-from collections.abc import Coroutine
+import importlib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from contracts.erasure import ErasureTarget
-from contracts.errors import CaseloreError
+from contracts.errors import RuntimeUnavailable
 from deploy import logs
+from deploy.cli_retrieval import app as retrieval_app
+from deploy.cli_work import app as work_app
+from deploy.command_run import EPILOG, JsonOption, finish, run
 from deploy.commands.audit import show_audit, verify_audit
 from deploy.commands.deadletters import give_up_dead_letter, list_dead_letters, retry_dead_letters
 from deploy.commands.demo import demo as run_demo
+from deploy.commands.doctor import doctor as run_doctor
 from deploy.commands.erase import erase as run_erase
 from deploy.commands.erase import subject_values
 from deploy.commands.imports import import_file
+from deploy.commands.mcp import serve_mcp
 from deploy.commands.reconcile import reconcile as run_reconcile
 from deploy.commands.reindex import reindex as run_reindex
 from deploy.commands.replay import replay_file
@@ -30,6 +31,7 @@ from deploy.settings import load_settings
 
 app = typer.Typer(
     help="Caselore: what earlier cases taught, reviewed, limited and cited.",
+    epilog=EPILOG,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
@@ -37,24 +39,20 @@ audit_app = typer.Typer(help="Who decided what, hash-chained.", no_args_is_help=
 app.add_typer(audit_app, name="audit")
 letters_app = typer.Typer(help="Events that could not be delivered.", no_args_is_help=True)
 app.add_typer(letters_app, name="deadletters")
-_errors = Console(stderr=True)
-
-_INTERRUPTED = 130
-"""The shell's exit code for Ctrl-C."""
-
-JsonOption = Annotated[Path | None, typer.Option("--json", help="Also write the result to this file, as JSON.")]
+app.add_typer(retrieval_app, name="retrieval")
+app.add_typer(work_app)
 
 
 @app.command()
 def up() -> None:
     """Run everything on this machine until Ctrl-C."""
-    _run(run_up(load_settings()))
+    run(run_up(load_settings()))
 
 
 @app.command()
 def demo(json: JsonOption = None) -> None:
     """Show the whole loop on the shipped cases: import, reviews, publication, ten questions."""
-    _run(run_demo(load_settings(), json))
+    run(run_demo(load_settings(), json))
 
 
 @app.command("import")
@@ -66,7 +64,7 @@ def import_(
     json: JsonOption = None,
 ) -> None:
     """Bring a case file in: arrivals, results, proposals and, unattended, both reviews."""
-    _run(import_file(load_settings(), file, is_reviewed=unattended, json_file=json))
+    run(import_file(load_settings(), file, is_reviewed=unattended, json_file=json))
 
 
 @app.command()
@@ -79,13 +77,38 @@ def replay(
     json: JsonOption = None,
 ) -> None:
     """Feed a file of deliveries through the intake; run again, it goes on where it ended."""
-    _run(replay_file(load_settings(), file, add_tenants=add_tenants, side_by_side=side_by_side, json_file=json))
+    run(replay_file(load_settings(), file, add_tenants=add_tenants, side_by_side=side_by_side, json_file=json))
 
 
 @app.command()
-def reindex() -> None:
+def mcp() -> None:
+    """Serve agents by the Model Context Protocol on standard input and output; CASELORE_API_KEY holds their key."""
+    logs.configure()
+    asyncio.run(serve_mcp(load_settings()))
+
+
+@app.command()
+def doctor(json: JsonOption = None) -> None:
+    """Say what is wrong with settings, machine, data folder or the running Caselore, and how to mend it."""
+    run(run_doctor(json))
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def bench(context: typer.Context) -> None:
+    """Measure retrieval beside its floors; takes the benchmark's own options. Needs a checkout."""
+    try:
+        speed = importlib.import_module("tests.benchmarks.speed")
+    except ModuleNotFoundError:
+        raise RuntimeUnavailable(
+            "The benchmarks are not installed with the package.", field="bench", accepted="`make bench` in a checkout"
+        ) from None
+    speed.main(context.args)
+
+
+@app.command()
+def reindex(json: JsonOption = None) -> None:
     """Drop the search index and build it anew from the record."""
-    _run(run_reindex(load_settings()))
+    run(run_reindex(load_settings(), json_file=json))
 
 
 @app.command()
@@ -112,9 +135,7 @@ def erase(
         tenant_id=tenant, case_id=case, subject=subject_values(subject), keep_published=keep_published
     )
     settings = load_settings()
-    _run(
-        run_erase(settings, target, reason, erasure_id=erasure_id, at_most=at_most, is_preview=preview, json_file=json)
-    )
+    run(run_erase(settings, target, reason, erasure_id=erasure_id, at_most=at_most, is_preview=preview, json_file=json))
 
 
 @app.command()
@@ -124,7 +145,7 @@ def reconcile(
     json: JsonOption = None,
 ) -> None:
     """Compare record and indexes key by key; exit 1 when something drifts."""
-    _run(run_reconcile(load_settings(), repair=repair, wait=wait, json_file=json))
+    run(run_reconcile(load_settings(), repair=repair, wait=wait, json_file=json))
 
 
 @audit_app.command()
@@ -135,7 +156,7 @@ def verify(
     json: JsonOption = None,
 ) -> None:
     """Verify the chain and the record against it; exit 1 with the first row that is broken."""
-    _run(verify_audit(load_settings(), expected=expect_head, json_file=json))
+    run(verify_audit(load_settings(), expected=expect_head, json_file=json))
 
 
 @audit_app.command()
@@ -144,79 +165,38 @@ def show(
     actor: Annotated[str | None, typer.Option(help="Who did it.")] = None,
     after: Annotated[int, typer.Option(min=0, help="Only rows after this one.")] = 0,
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 100,
+    json: JsonOption = None,
 ) -> None:
     """Show what was done, and by whom."""
-    _run(show_audit(load_settings(), subject=subject, actor=actor, after=after, limit=limit))
+    run(show_audit(load_settings(), subject=subject, actor=actor, after=after, limit=limit, json_file=json))
 
 
 @letters_app.command("list")
-def list_letters() -> None:
+def list_letters(json: JsonOption = None) -> None:
     """Show what was set aside."""
-    _run(list_dead_letters(load_settings()))
+    run(list_dead_letters(load_settings(), json_file=json))
 
 
 @letters_app.command()
 def retry(
     event_id: Annotated[str | None, typer.Argument(help="The event, from the list.")] = None,
     every: Annotated[bool, typer.Option("--all", help="Everything that was set aside.")] = False,
+    json: JsonOption = None,
 ) -> None:
     """Give an event, or all, back for delivery."""
     if (event_id is None) != every:
         raise typer.BadParameter("name one event, or give --all")
-    _run(retry_dead_letters(load_settings(), event_id))
+    run(retry_dead_letters(load_settings(), event_id, json_file=json))
 
 
 @letters_app.command("give-up")
-def give_up(event_id: Annotated[str, typer.Argument(help="The event, from the list.")]) -> None:
+def give_up(
+    event_id: Annotated[str, typer.Argument(help="The event, from the list.")], json: JsonOption = None
+) -> None:
     """Take a decision or command that can't be delivered out of the way; it is refused."""
-    _run(give_up_dead_letter(load_settings(), event_id))
-
-
-def _run(command: Coroutine[Any, Any, None]) -> None:
-    logs.configure()
-    asyncio.run(_interruptible(command))
-
-
-async def _interruptible(command: Coroutine[Any, Any, None]) -> None:
-    """Run a command that Ctrl-C ends in order: services are stopped once, however often it is pressed."""
-    task = asyncio.create_task(command)
-    loop = asyncio.get_running_loop()
-    for wanted in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(wanted, _cancel_once, task)
-    try:
-        await task
-    except asyncio.CancelledError:
-        raise typer.Exit(_INTERRUPTED) from None
-
-
-def _cancel_once(task: asyncio.Task[None]) -> None:
-    if task.cancelling():
-        return
-    _errors.print("Stopping...")
-    task.cancel()
+    run(give_up_dead_letter(load_settings(), event_id, json_file=json))
 
 
 def main() -> None:
-    """Run the command line and exit; a refusal is printed in words, with exit code 1."""
-    code = 0
-    try:
-        code = app(standalone_mode=False) or 0  # Typer returns the code of an Exit
-    except CaseloreError as refusal:
-        _errors.print(f"[bold red]{refusal.type}[/]: {refusal.message}", highlight=False)
-        if refusal.field or refusal.accepted:
-            _errors.print(f"  {refusal.field}: {refusal.accepted}".rstrip(": "), highlight=False, markup=False)
-        code = 1
-    except typer.Exit as end:
-        code = end.exit_code
-    except (KeyboardInterrupt, typer.Abort):
-        code = _INTERRUPTED
-    except Exception as error:
-        code = getattr(error, "exit_code", None) or 1
-        show = getattr(error, "show", None)
-        if show is None:
-            raise
-        show()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    # Temporal's native threads can abort an ordinary interpreter exit (a known defect of its Python SDK).
-    os._exit(code)
+    """Run the command line and end the process."""
+    finish(app)

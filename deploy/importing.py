@@ -119,6 +119,15 @@ async def import_cases(
     return report
 
 
+async def propose_case(cast: Cast, record: CaseRecord, report: ImportReport) -> tuple[Receipt, Proposal]:
+    """Deliver one case, record its result and propose what it taught; a repeat does nothing twice."""
+    receipt = await _register(cast, record, report)
+    await _record_result(cast, record, receipt.case_id)
+    proposal = await _masked(cast, record, receipt.case_id, report)
+    await cast.proposer.propose(proposal)
+    return receipt, proposal
+
+
 async def bounded(work: Sequence[Callable[[], Awaitable[_T]]], side_by_side: int) -> list[_T]:
     """Run `work` with at most `side_by_side` pieces under way; the first failure ends it all."""
     limit = asyncio.Semaphore(side_by_side)

@@ -7,21 +7,26 @@ async with running(settings) as runtime:
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import asynccontextmanager, contextmanager, suppress
+import logging
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
-import httpx
-import uvicorn
-
+from activities.observation import Telemetry
 from api.app import create_app
+from api.operator_links import TemporalLinks
 from api.services import ApiServices
-from contracts.errors import RuntimeUnavailable
+from api.sign_in_services import SignInServices
+from deploy import logs
 from deploy.bootstrap import prepare_records, prepare_schema
+from deploy.embedded.development_issuer import PATH as DEVELOPMENT_PATH
 from deploy.embedded.services import Addresses, EmbeddedServices
+from deploy.http_server import listening, metrics_listener
 from deploy.readiness import readiness
 from deploy.settings import Settings
+from deploy.sign_in import configured_issuer, development_issuer
+from deploy.telemetry import Metrics, Observability, observability
 from deploy.wiring import Parts, build, choose_index, connect_temporal, load_embedder
 from deploy.worker import running_workers
 from workflows import search_attributes
@@ -39,16 +44,22 @@ class Runtime:
 
 
 @asynccontextmanager
-async def running(settings: Settings, *, progress: Progress = lambda _: None) -> AsyncGenerator[Runtime]:
+async def running(
+    settings: Settings, *, progress: Progress = lambda _: None, observed: Observability | None = None
+) -> AsyncGenerator[Runtime]:
     """Start everything, serve while the block runs, and stop in order.
 
     Args:
         settings: What the process was told.
         progress: Takes a line for a person at each step.
+        observed: Where measures and traces go; None: where the settings say.
 
     Raises:
         RuntimeUnavailable: A service can't be started; nothing is left running.
     """
+    if settings.log_level is not None:
+        logs.configure(getattr(logging, settings.log_level.upper()))
+    observed = observed or observability(settings)
     settings.data_dir.mkdir(parents=True, exist_ok=True)
     loading = asyncio.create_task(asyncio.to_thread(load_embedder, settings))
     try:
@@ -58,10 +69,12 @@ async def running(settings: Settings, *, progress: Progress = lambda _: None) ->
             progress("schema: ready")
             embedder = await loading
             progress(f"embedding model: {embedder.model}")
-            client = await connect_temporal(settings, addresses)
+            client = await connect_temporal(
+                settings, addresses, interceptors=observed.interceptors, runtime=observed.temporal
+            )
             index = choose_index(settings, embedder)
             await index.open()
-            parts = build(settings, addresses, client, index, embedder)
+            parts = build(settings, addresses, client, index, embedder, observed.telemetry)
             try:
                 await prepare_records(parts.identities, settings.data_dir)
                 if settings.is_database_embedded:
@@ -70,7 +83,12 @@ async def running(settings: Settings, *, progress: Progress = lambda _: None) ->
                 repaired = await parts.reindexer.repair()
                 if repaired.keys:
                     progress(f"index: {repaired.keys} entries differ from the record and are projected anew")
-                async with running_workers(settings, client, parts), _serving(settings, parts, client):
+                metrics = observed.metrics(parts.gauges)
+                async with (
+                    running_workers(settings, client, parts),
+                    _serving(settings, addresses, parts, client, observed.telemetry, metrics),
+                    metrics_listener(settings, metrics),
+                ):
                     progress(f"http: {addresses.http}")
                     yield Runtime(addresses, parts, services)
             finally:
@@ -80,22 +98,28 @@ async def running(settings: Settings, *, progress: Progress = lambda _: None) ->
             loading.cancel()
         with suppress(Exception, asyncio.CancelledError):
             await loading
-
-
-class _Server(uvicorn.Server):
-    """A uvicorn server that leaves signals to the process it is a part of."""
-
-    @contextmanager
-    def capture_signals(self) -> Generator[None]:
-        yield
+        await observed.close()
 
 
 @asynccontextmanager
-async def _serving(settings: Settings, parts: Parts, client: Any) -> AsyncGenerator[None]:
+async def _serving(
+    settings: Settings, addresses: Addresses, parts: Parts, client: Any, telemetry: Telemetry, metrics: Metrics
+) -> AsyncGenerator[None]:
+    development = (
+        None if not settings.development_issuer else await asyncio.to_thread(development_issuer, settings, parts)
+    )
+    issuer = configured_issuer(settings, development)
     app = create_app(
         ApiServices(
             identities=parts.identities,
             access=parts.access,
+            sign_in=SignInServices(
+                keys=parts.keys,
+                people=parts.people,
+                sessions=parts.sessions,
+                public_url=settings.browsed_url,
+                issuer=issuer,
+            ),
             arrivals=parts.arrivals,
             arrival_history=parts.arrival_history,
             cases=parts.cases,
@@ -109,10 +133,17 @@ async def _serving(settings: Settings, parts: Parts, client: Any) -> AsyncGenera
             review_desk=parts.review_desk,
             review_claims=parts.review_claims,
             memory_uses=parts.memory_uses,
+            retrieval_history=parts.retrieval_history,
+            rerunner=parts.rerunner,
+            adoptions=parts.adoptions,
+            broadenings=parts.broadenings,
+            consulting=parts.consulting,
+            feedbacks=parts.feedbacks,
             projections=parts.projections,
             delivery=parts.delivery,
             gateway=parts.gateway,
             figures=parts.figures,
+            listings=parts.listings,
             reindexer=parts.reindexer,
             reconciler=parts.reconciler,
             reconcile_reports=parts.reconcile_reports,
@@ -121,38 +152,18 @@ async def _serving(settings: Settings, parts: Parts, client: Any) -> AsyncGenera
             erasures=parts.erasures,
             as_of=parts.as_of,
             readiness=readiness(parts, client),
+            metrics=metrics,
+            telemetry=telemetry,
+            temporal=TemporalLinks(
+                settings.temporal_ui_url or addresses.temporal_ui or "", settings.temporal_namespace
+            ),
         )
     )
-    server = _Server(
-        uvicorn.Config(
-            app,
-            host=settings.http_host,
-            port=settings.http_port,
-            log_level="warning",
-            access_log=False,
-            timeout_graceful_shutdown=5,
-        )
-    )
-    serving = asyncio.create_task(server.serve(), name="http")
+    if development is not None:
+        app.mount(DEVELOPMENT_PATH, development.app)
     try:
-        await _until_answering(settings, serving)
-        yield
+        async with listening(app, settings.http_host, settings.http_port, setting="CASELORE_HTTP_PORT"):
+            yield
     finally:
-        server.should_exit = True
-        await asyncio.wait([serving])
-
-
-async def _until_answering(settings: Settings, serving: asyncio.Task[None]) -> None:
-    async with httpx.AsyncClient() as http:
-        for _ in range(200):
-            if serving.done():
-                break
-            with suppress(httpx.TransportError):
-                await http.get(f"http://{settings.http_host}:{settings.http_port}/health/live")
-                return
-            await asyncio.sleep(0.05)
-    raise RuntimeUnavailable(
-        f"The HTTP API does not answer on port {settings.http_port}.",
-        field="CASELORE_HTTP_PORT",
-        accepted="a free port",
-    )
+        if issuer is not None:
+            await issuer.close()

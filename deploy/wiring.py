@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from qdrant_client import AsyncQdrantClient
-from temporalio.client import Client
+from temporalio.client import Client, Interceptor
 from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.runtime import Runtime
 
 from activities.case_text import CaseText
+from activities.consulting import Consulting
 from activities.delivery import LifecycleDelivery
 from activities.embedding.fastembed_model import FastEmbedEmbedder
 from activities.erasure import ErasureActivities
@@ -19,42 +22,54 @@ from activities.index.server import ServerIndex
 from activities.intake import Intake
 from activities.lifecycle import LifecycleActivities
 from activities.mail.newly_written import newly_written
+from activities.observation import SILENT, ObservedIndex, Telemetry
 from activities.outbox import OutboxActivities
 from activities.personal_data.finder import RuleFinder
 from activities.projection import Projector
 from activities.reconcile_activity import ReconcileActivities
 from activities.reconciling import Reconciler
 from activities.records.access import Access
+from activities.records.adoptions import AdoptionsTable
 from activities.records.arrival_history import ArrivalHistoryTable
 from activities.records.arrivals import Arrivals
 from activities.records.articles import Articles
 from activities.records.as_of import AsOfReads
 from activities.records.audit import AuditTable
+from activities.records.broadenings import Broadenings
 from activities.records.case_links import CaseLinksTable
 from activities.records.cases import Cases
+from activities.records.consultations import ConsultationsTable
 from activities.records.database import Database
 from activities.records.dead_letters import DeadLetters
 from activities.records.delegations import DelegationsTable
 from activities.records.erasure_work import ErasuresTable
 from activities.records.erasures import ErasureOrders
 from activities.records.experiences import Experiences
+from activities.records.feedbacks import Feedbacks
 from activities.records.figures import FiguresTable
+from activities.records.gauges import GaugesTable
 from activities.records.identities import Identities
+from activities.records.keys import Keys
 from activities.records.lifecycle import LifecycleTable
+from activities.records.listings import Listings
 from activities.records.memory_use import MemoryUses
 from activities.records.outbox import OutboxTable
+from activities.records.person_identities import PersonIdentities
 from activities.records.placeholders import PlaceholdersTable
 from activities.records.projections import ProjectionsTable
 from activities.records.reconcile_reports import ReconcileReportsTable
 from activities.records.related import RelatedTable
+from activities.records.retrieval_history import RetrievalHistoryTable
 from activities.records.retrievals import RetrievalsTable
 from activities.records.review_claims import ReviewClaims
 from activities.records.review_sheets import ReviewSheetsTable
 from activities.records.scope import ScopeTable
+from activities.records.sessions import SessionsTable
 from activities.reindexing import Reindexer
 from activities.related import RelatedWork
 from activities.retrieval.activity import RetrievalActivities
 from activities.retrieval.engine import RetrievalEngine
+from activities.retrieval.rerun import Rerunner
 from activities.review_sheet import ReviewDesk
 from contracts.ports import Embedder, PersonalDataFinder, SearchIndex
 from deploy.embedded.services import Addresses
@@ -78,6 +93,9 @@ class Parts:
     database: Database
     identities: Identities
     access: Access
+    keys: Keys
+    people: PersonIdentities
+    sessions: SessionsTable
     arrivals: Intake
     arrival_history: ArrivalHistoryTable
     cases: Cases
@@ -91,11 +109,19 @@ class Parts:
     review_desk: ReviewDesk
     review_claims: ReviewClaims
     memory_uses: MemoryUses
+    retrieval_history: RetrievalHistoryTable
+    rerunner: Rerunner
+    adoptions: AdoptionsTable
+    broadenings: Broadenings
+    consulting: Consulting
+    feedbacks: Feedbacks
     projections: ProjectionsTable
     index: SearchIndex
     embedder: Embedder
     gateway: TemporalGateway
     figures: FiguresTable
+    gauges: GaugesTable
+    listings: Listings
     personal_data: PersonalDataFinder
     reindexer: Reindexer
     reconciler: Reconciler
@@ -125,7 +151,14 @@ Index = EdgeIndex | ServerIndex
 """The search index with everything that its port and reconciliation ask for."""
 
 
-def build(settings: Settings, addresses: Addresses, client: Client, index: Index, embedder: Embedder) -> Parts:
+def build(
+    settings: Settings,
+    addresses: Addresses,
+    client: Client,
+    index: Index,
+    embedder: Embedder,
+    telemetry: Telemetry = SILENT,
+) -> Parts:
     """Return the parts of one process.
 
     Args:
@@ -134,16 +167,18 @@ def build(settings: Settings, addresses: Addresses, client: Client, index: Index
         client: A Temporal client with the pydantic converter.
         index: An opened index.
         embedder: The loaded model.
+        telemetry: Where traces and measures go.
     """
-    database = Database(addresses.database_url, addresses.system_database_url)
+    database = Database(addresses.database_url, addresses.system_database_url, tracing=telemetry.tracing)
     commands, changes = OutboxTable(database), OutboxTable(database)
     gateway = TemporalGateway(
         client,
         lifecycle_queue=settings.lifecycle_queue,
         retrieval_queue=settings.retrieval_queue,
         erasure_queue=settings.projection_queue,
+        pages=settings.browsed_url,
     )
-    delivery = LifecycleDelivery(commands, gateway)
+    delivery = LifecycleDelivery(commands, gateway, tracing=telemetry.tracing)
     projections = ProjectionsTable(database)
     finder = RuleFinder()
     lifecycle = LifecycleTable(
@@ -151,11 +186,16 @@ def build(settings: Settings, addresses: Addresses, client: Client, index: Index
     )
     reconciler = Reconciler(projections, index, embedder.model, SystemClock())
     reports = ReconcileReportsTable(database)
-    engine = RetrievalEngine(RetrievalsTable(database), index, embedder, SystemClock())
+    engine = RetrievalEngine(
+        RetrievalsTable(database), ObservedIndex(index, telemetry), embedder, SystemClock(), telemetry=telemetry
+    )
     return Parts(
         database=database,
         identities=Identities(database),
         access=Access(database),
+        keys=Keys(database),
+        people=PersonIdentities(database),
+        sessions=SessionsTable(database),
         arrivals=Intake(Arrivals(database), newly_written),
         arrival_history=ArrivalHistoryTable(database),
         cases=Cases(database),
@@ -169,11 +209,19 @@ def build(settings: Settings, addresses: Addresses, client: Client, index: Index
         delegations=DelegationsTable(database),
         scope=ScopeTable(database),
         memory_uses=MemoryUses(database),
+        retrieval_history=RetrievalHistoryTable(database),
+        rerunner=Rerunner(RetrievalHistoryTable(database)),
+        adoptions=AdoptionsTable(database),
+        broadenings=Broadenings(database),
+        consulting=Consulting(ConsultationsTable(database), finder),
+        feedbacks=Feedbacks(database),
         projections=projections,
         index=index,
         embedder=embedder,
         gateway=gateway,
         figures=FiguresTable(database),
+        gauges=GaugesTable(database),
+        listings=Listings(database),
         personal_data=finder,
         reindexer=Reindexer(projections, index, reconciler),
         reconciler=reconciler,
@@ -186,7 +234,7 @@ def build(settings: Settings, addresses: Addresses, client: Client, index: Index
         delivery=delivery,
         lifecycle_activities=LifecycleActivities(lifecycle),
         outbox_activities=OutboxActivities(
-            delivery, Projector(changes, projections, index, embedder), commands, changes
+            delivery, Projector(changes, projections, index, embedder, telemetry=telemetry), commands, changes
         ),
         retrieval_activities=RetrievalActivities(engine),
         reconcile_activities=ReconcileActivities(reconciler, reports),
@@ -225,8 +273,25 @@ def index_folder(settings: Settings) -> Path:
     return settings.data_dir / "index"
 
 
-async def connect_temporal(settings: Settings, addresses: Addresses) -> Client:
-    """Return a client with the one data converter that every part uses."""
+async def connect_temporal(
+    settings: Settings,
+    addresses: Addresses,
+    *,
+    interceptors: Sequence[Interceptor] = (),
+    runtime: Runtime | None = None,
+) -> Client:
+    """Return a client with the one data converter that every part uses.
+
+    Args:
+        settings: What the process was told.
+        addresses: Where the services are reached.
+        interceptors: Of the client, and of the workers on it.
+        runtime: Of Temporal's SDK; None takes the one that every process has.
+    """
     return await Client.connect(
-        addresses.temporal_address, namespace=settings.temporal_namespace, data_converter=pydantic_data_converter
+        addresses.temporal_address,
+        namespace=settings.temporal_namespace,
+        data_converter=pydantic_data_converter,
+        interceptors=interceptors,
+        runtime=runtime,
     )

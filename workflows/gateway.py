@@ -20,11 +20,12 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from activities.refusals import from_application_error
 from contracts.errors import CaseloreError, DeliveryPending
+from contracts.prepared import PreparedRetrieval
 from contracts.retrieval import RetrievalReceipt
 from contracts.review import CommandMessage, DecisionMessage, DecisionOutcome, LifecycleStart
 from workflows.erasure import Erasure
 from workflows.experience_lifecycle import ExperienceLifecycle
-from workflows.operator_view import first_attributes, first_summary, tenant_attribute
+from workflows.operator_view import first_attributes, first_summary, page_link, page_memo, tenant_attribute
 from workflows.options import RETRIEVAL_TIMEOUT
 from workflows.outbox_projector import PROJECTOR_ID, OutboxProjector
 from workflows.retrieval import Retrieval
@@ -48,6 +49,7 @@ class TemporalGateway:
         retrieval_queue: Task queue of the retrieval worker, in this process for eager start.
         erasure_queue: Task queue of the worker that owns the index; "" takes the lifecycle's.
         patience: How long a delivery may take before it is left to the projector.
+        pages: What browsers have in their address bar, for links from the Temporal UI to our pages; "" for none.
     """
 
     def __init__(
@@ -58,12 +60,14 @@ class TemporalGateway:
         retrieval_queue: str,
         erasure_queue: str = "",
         patience: timedelta = timedelta(seconds=5),
+        pages: str = "",
     ) -> None:
         self._client = client
         self._lifecycle_queue = lifecycle_queue
         self._retrieval_queue = retrieval_queue
         self._erasure_queue = erasure_queue or lifecycle_queue
         self._patience = patience
+        self._pages = pages
 
     async def start(self, experience_id: str, *, domain_id: str, tenant_id: str) -> str:
         """See `contracts.ports.LifecycleGateway.start`."""
@@ -77,6 +81,7 @@ class TemporalGateway:
                 id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
                 search_attributes=first_attributes(domain_id=domain_id, tenant_id=tenant_id),
                 static_summary=first_summary(domain_id=domain_id, tenant_id=tenant_id),
+                memo=page_memo(page_link(self._pages, f"{'experiences' if tenant_id else 'articles'}/{experience_id}")),
                 rpc_timeout=self._patience,
             )
         return "started"
@@ -103,6 +108,7 @@ class TemporalGateway:
                 id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
                 start_signal=kind,
                 start_signal_args=[command],
+                memo=self._either_page(experience_id),
                 rpc_timeout=self._patience,
             )
         return "signalled"
@@ -119,6 +125,7 @@ class TemporalGateway:
                 id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
                 search_attributes=tenant_attribute(tenant_id),
                 static_summary="Erasure on request",
+                static_details=page_link(self._pages, f"erasures/{erasure_id}"),
                 rpc_timeout=self._patience,
             )
         return "started"
@@ -147,6 +154,7 @@ class TemporalGateway:
             task_queue=self._lifecycle_queue,
             id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
             id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+            memo=self._either_page(experience_id),
         )
         try:
             with _update_translated():
@@ -165,6 +173,10 @@ class TemporalGateway:
                 await start.workflow_handle()  # it holds the same failure, and wants to be asked
             raise _pending(error) from error
 
+    def _either_page(self, experience_id: str) -> dict[str, str] | None:
+        """Return the memo of a lifecycle that is started anew, where it isn't known what it is of."""
+        return page_memo(page_link(self._pages, f"experiences/{experience_id}", f"articles/{experience_id}"))
+
     async def start_projector(self, queue: str) -> None:
         """Make sure that the outbox projector runs; every worker asks for it at its start."""
         with _translated():
@@ -175,6 +187,15 @@ class TemporalGateway:
                 id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
                 static_summary="Outbox: commands to lifecycles, changes to the index",
             )
+
+    def prepared(self, request_id: str) -> PreparedRetrieval:
+        """Return how the workflow of a stored request is started."""
+        return PreparedRetrieval(
+            request_id=request_id,
+            workflow=Retrieval.__name__,
+            workflow_id=f"retrieval/{request_id}",
+            task_queue=self._retrieval_queue,
+        )
 
     async def retrieve(self, request_id: str) -> RetrievalReceipt:
         """Run the retrieval workflow of a stored request and return its receipt.
@@ -191,6 +212,7 @@ class TemporalGateway:
                     id=f"retrieval/{request_id}",
                     task_queue=self._retrieval_queue,
                     request_eager_start=True,
+                    static_details=page_link(self._pages, f"retrievals/{request_id}"),
                     id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
                     id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
                     execution_timeout=RETRIEVAL_TIMEOUT,

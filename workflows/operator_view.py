@@ -14,6 +14,8 @@ with workflow.unsafe.imports_passed_through():
     from workflows import search_attributes
 
 SUMMARY_BYTES = 300
+PAGE = "page"
+"""In a lifecycle's memo: links to our pages."""
 
 
 def first_attributes(*, domain_id: str, tenant_id: str) -> TypedSearchAttributes:
@@ -36,6 +38,23 @@ def first_summary(*, domain_id: str, tenant_id: str) -> str:
     """Return the line that a lifecycle starts with; Temporal takes 400 bytes and refuses a longer one."""
     what = f"experience in {domain_id}, from tenant {tenant_id}" if tenant_id else f"article of {domain_id}"
     return what.encode()[:SUMMARY_BYTES].decode(errors="ignore")
+
+
+def page_memo(link: str | None) -> dict[str, str] | None:
+    """Return the memo that a lifecycle starts with: all its runs have it, which starting details are not."""
+    return None if link is None else {PAGE: link}
+
+
+def page_link(pages: str, *paths: str) -> str | None:
+    """Return where our pages show what a workflow is about, in Markdown; None without pages.
+
+    Args:
+        pages: What browsers have in their address bar, without a path.
+        paths: Of pages, each as `kind/id`.
+    """
+    if not pages:
+        return None
+    return " · ".join(f"[Caselore: {path.partition('/')[0]}]({pages}/{path})" for path in paths)
 
 
 def show_experience(snapshot: Snapshot, *, waiting: int, refused: Sequence[str]) -> None:
@@ -66,6 +85,8 @@ def show_experience(snapshot: Snapshot, *, waiting: int, refused: Sequence[str])
     if waiting:
         lines.append(f"commands waiting: {waiting}")
     lines += [f"refused {line}" for line in refused]
+    if page := workflow.memo_value(PAGE, "", type_hint=str):
+        lines.append(page)
     workflow.set_current_details("\n\n".join(lines))
 
 

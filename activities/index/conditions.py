@@ -65,6 +65,7 @@ def conditions(collection: Collection, scope: Scope, where: Filter) -> Condition
         ("systems", where.systems),
         ("environments", where.environments),
         ("names", where.names),
+        ("links", where.links),
     )
     must: list[OneOf | Below] = [OneOf(field, _plain(values)) for field, values in wanted if values]
     if where.opened_before is not None:

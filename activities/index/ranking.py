@@ -12,7 +12,7 @@ from typing import Any
 from contracts.index import Hit
 from contracts.labels import CandidateKind
 
-HIT_FIELDS = ["target", "revision", "content_hash", "kind"]
+HIT_FIELDS = ["target", "revision", "content_hash", "kind", "links", "section"]
 """The payload fields that a hit needs; nothing else leaves the engine."""
 
 _DECIMALS = 5
@@ -31,6 +31,8 @@ def hit(payload: Mapping[str, Any] | None, score: float) -> Hit:
         content_hash=fields["content_hash"],
         kind=CandidateKind(fields["kind"]),
         score=round(score, _DECIMALS),
+        links=tuple(fields["links"]),
+        section=fields["section"],
     )
 
 

@@ -28,6 +28,9 @@ UPDATE api_keys SET expires_at = now()
  WHERE principal_id = :principal_id AND (expires_at IS NULL OR expires_at > now())
 """),
 }
+_END_SESSIONS = text("""
+UPDATE sessions SET ended_at = now() WHERE principal_id = :principal_id AND ended_at IS NULL
+""")
 _PRINCIPAL = text("SELECT id, kind, name, active, administrator FROM principals WHERE id = :id")
 _GRANTS = text("""
 SELECT principal_id, tenant_id, case_id::text AS case_id, purpose, expires_at FROM grants
@@ -78,12 +81,16 @@ class Access:
     async def revoke(self, revocation: Revocation) -> RevocationOutcome:
         """Take something away; holds from the principal's next transaction on, and repeats harmlessly.
 
+        Taking the keys away also ends every session, however it was opened.
+
         Raises:
             UnknownPrincipal: There is none.
         """
         async with self._database.as_system() as connection:
             await _require(connection, revocation.principal_id)
             result = await connection.execute(_REVOKE[revocation.what], revocation.model_dump(exclude={"what"}))
+            if revocation.what is Revoked.KEYS:
+                await connection.execute(_END_SESSIONS, {"principal_id": revocation.principal_id})
             return RevocationOutcome(principal_id=revocation.principal_id, removed=result.rowcount)
 
     async def set_active(self, principal_id: str, *, active: bool) -> None:

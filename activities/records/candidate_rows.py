@@ -18,8 +18,8 @@ from contracts.retrieval import OriginRef
 
 # Row-level security shows the experience row, and with it case and origin, only inside the caller's scope (R21).
 _EXPERIENCES = text("""
-SELECT r.experience_id::text AS id, r.number, r.digest, r.title, r.domain_id, r.content, r.published_at,
-       c.id::text AS case_id, o.source, o.external_id
+SELECT r.experience_id::text AS id, r.number, r.digest, r.title, r.domain_id, CAST(r.content AS text) AS content,
+       r.published_at, c.id::text AS case_id, o.source, o.external_id
   FROM revisions r
   LEFT JOIN experiences e ON e.id = r.experience_id
   LEFT JOIN cases c ON c.id = e.case_id
@@ -27,7 +27,8 @@ SELECT r.experience_id::text AS id, r.number, r.digest, r.title, r.domain_id, r.
  WHERE r.experience_id = ANY (CAST(:ids AS uuid[])) AND r.kind = 'experience' AND r.state = 'current'
 """)
 _ARTICLES = text("""
-SELECT r.experience_id::text AS id, r.domain_id, r.number, r.digest, r.title, r.content, r.published_at
+SELECT r.experience_id::text AS id, r.domain_id, r.number, r.digest, r.title, CAST(r.content AS text) AS content,
+       r.published_at
   FROM revisions r
  WHERE r.experience_id = ANY (CAST(:ids AS uuid[])) AND r.kind = 'article' AND r.state = 'current'
 """)
@@ -49,22 +50,23 @@ async def resolve(connection: AsyncConnection, targets: Sequence[str]) -> dict[s
     records: list[CandidateRecord] = []
     if ids["experience"]:
         rows = await connection.execute(_EXPERIENCES, {"ids": ids["experience"]})
-        records += [_experience(row) for row in rows.mappings()]
+        records += [experience_record(row) for row in rows.mappings()]
     if ids["case"]:
         sql = text(f"{CASE} WHERE c.erased_at IS NULL AND c.id = ANY (CAST(:ids AS uuid[]))")
         rows = await connection.execute(sql, {"ids": ids["case"]})
-        records += [_case(row) for row in rows.mappings()]
+        records += [case_record(row) for row in rows.mappings()]
     if ids["article"]:
         rows = await connection.execute(_ARTICLES, {"ids": ids["article"]})
-        records += [_article(row) for row in rows.mappings()]
+        records += [article_record(row) for row in rows.mappings()]
     return {record.target: record for record in records}
 
 
-def _experience(row: RowMapping) -> CandidateRecord:
+def experience_record(row: RowMapping) -> CandidateRecord:
+    """Return the revision in a row as a candidate."""
     origin = None
     if row["source"] is not None:
         origin = OriginRef(source=row["source"], external_id=row["external_id"])
-    draft = Draft.model_validate(row["content"])
+    draft = Draft.model_validate_json(row["content"])
     return CandidateRecord(
         target=f"experience/{row['id']}",
         kind=CandidateKind.EXPERIENCE,
@@ -87,7 +89,8 @@ def _without_places(draft: Draft) -> Draft:
     return draft.model_copy(update={"units": units})
 
 
-def _case(row: RowMapping) -> CandidateRecord:
+def case_record(row: RowMapping) -> CandidateRecord:
+    """Return the case in a row as a candidate."""
     case = case_of(row)
     return CandidateRecord(
         target=f"case/{case.id}",
@@ -105,8 +108,9 @@ def _case(row: RowMapping) -> CandidateRecord:
     )
 
 
-def _article(row: RowMapping) -> CandidateRecord:
-    article = ArticleDraft.model_validate(row["content"])
+def article_record(row: RowMapping) -> CandidateRecord:
+    """Return the revision in a row as a candidate."""
+    article = ArticleDraft.model_validate_json(row["content"])
     return CandidateRecord(
         target=f"article/{row['id']}",
         kind=CandidateKind.ARTICLE,
@@ -121,5 +125,6 @@ def _article(row: RowMapping) -> CandidateRecord:
         source_origin=None,
         published_at=row["published_at"],
         text=article.body,
+        concepts=article.concepts,
         limits=article.limits,
     )

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
+import json
+from collections.abc import AsyncGenerator, Generator, Iterable
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from contextvars import ContextVar
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-_AS_PRINCIPAL = text("SELECT set_config('caselore.principal', :principal, true)")
+from contracts.telemetry_ports import Tracing
 
-
+_AS_PRINCIPAL = text(
+    "SELECT set_config('caselore.principal', :principal, true), set_config('caselore.tenants', :tenants, true)"
+)
 _FOR = text("SELECT set_config('caselore.actor', :actor, true)")
 _acting_for: ContextVar[str] = ContextVar("acting_for", default="")
+_narrowed_to: ContextVar[tuple[str, ...] | None] = ContextVar("narrowed_to", default=None)
 
 
 @contextmanager
@@ -29,6 +33,21 @@ def acting_for(principal_id: str) -> Generator[None]:
         _acting_for.reset(token)
 
 
+@contextmanager
+def narrowed_to(tenants: Iterable[str] | None) -> Generator[None]:
+    """Let the block's transactions as a principal see these of its tenants only; None: all that it may see (R4, R13).
+
+    A block within a block can only narrow further.
+    """
+    outer = _narrowed_to.get()
+    narrowed = outer if tenants is None else tuple(t for t in tenants if outer is None or t in outer)
+    token = _narrowed_to.set(narrowed)
+    try:
+        yield
+    finally:
+        _narrowed_to.reset(token)
+
+
 class Database:
     """The two ways into the record.
 
@@ -36,33 +55,43 @@ class Database:
         app_url: As `caselore_app`: row-level security shows what the transaction's principal may see.
         system_url: As `caselore_system`: lifecycle, projector and sign-in, across tenants.
         pool_size: Connections of each role at most.
+        tracing: Follows each transaction, from the wait for a connection to its commit.
     """
 
-    def __init__(self, app_url: str, system_url: str, *, pool_size: int = 10) -> None:
+    def __init__(self, app_url: str, system_url: str, *, pool_size: int = 10, tracing: Tracing | None = None) -> None:
         self.system_url = system_url
+        self._tracing = tracing
         self._app = _engine(app_url, pool_size)
         self._system = _engine(system_url, pool_size)
 
     @asynccontextmanager
     async def as_principal(self, principal_id: str) -> AsyncGenerator[AsyncConnection]:
-        """Open a transaction that sees only what `principal_id` may see (R4)."""
-        async with self._app.begin() as connection:
-            await connection.execute(_AS_PRINCIPAL, {"principal": principal_id})
+        """Open a transaction that sees only what `principal_id` may see, within what `narrowed_to` leaves (R4)."""
+        async with self._begin(self._app, "principal") as connection:
+            narrowed = _narrowed_to.get()
+            tenants = "" if narrowed is None else json.dumps(narrowed)
+            await connection.execute(_AS_PRINCIPAL, {"principal": principal_id, "tenants": tenants})
             yield connection
 
     @asynccontextmanager
     async def as_nobody(self) -> AsyncGenerator[AsyncConnection]:
         """Open an application transaction with no principal: it sees no rows (R4)."""
-        async with self._app.begin() as connection:
+        async with self._begin(self._app, "nobody") as connection:
             yield connection
 
     @asynccontextmanager
     async def as_system(self) -> AsyncGenerator[AsyncConnection]:
         """Open a transaction that works across tenants."""
-        async with self._system.begin() as connection:
+        async with self._begin(self._system, "system") as connection:
             if actor := _acting_for.get():
                 await connection.execute(_FOR, {"actor": actor})
             yield connection
+
+    @asynccontextmanager
+    async def _begin(self, engine: AsyncEngine, role: str) -> AsyncGenerator[AsyncConnection]:
+        with nullcontext() if self._tracing is None else self._tracing.step("record transaction", role=role):
+            async with engine.begin() as connection:
+                yield connection
 
     async def close(self) -> None:
         """Close every connection."""

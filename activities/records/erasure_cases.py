@@ -40,9 +40,18 @@ _CITING = text("""
 SELECT v.decision_id::text AS decision_id, coalesce(q.tenant_id, '') AS tenant_id
   FROM retrieval_verdicts v JOIN retrieval_requests q ON q.id = v.request_id WHERE v.ref = ANY (CAST(:refs AS text[]))
 """)
+_CONSULTED = text("""
+SELECT y.paper_id::text AS paper_id, coalesce(q.tenant_id, '') AS tenant_id
+  FROM consultation_citations z JOIN consultation_replies y ON y.consultation_id = z.consultation_id
+  JOIN consultations c ON c.id = z.consultation_id JOIN retrieval_requests q ON q.id = c.request_id
+ WHERE z.ref = ANY (CAST(:refs AS text[]))
+""")
 _PAPERS = text(
-    "SELECT id::text AS id, text FROM case_papers WHERE id = ANY (CAST(:ids AS uuid[])) AND kind = 'memory_use'"
+    "SELECT id::text AS id, text FROM case_papers"
+    " WHERE id = ANY (CAST(:ids AS uuid[])) AND kind IN ('memory_use', 'evidence')"
 )
+_WORDS_ABOUT = (("retrieval_verdicts", "why"), ("consultation_citations", "why"), ("feedback_outcomes", "note"))
+"""What was said of a candidate, beside its ref."""
 _REVISIONS = text("""
 SELECT experience_id::text AS id, number, digest, content, title FROM revisions
  WHERE experience_id = ANY (CAST(:all AS uuid[]))
@@ -169,18 +178,24 @@ class CaseRows:
         kept = [f"experience/{each}" for each in self.kept]
         await self._shape("retrieval_candidates", "candidate", _REFS, erased_records.erased_candidate, refs=gone)
         await self._shape("retrieval_candidates", "candidate", _REFS, _without_source, refs=kept)
-        where = f"{_REFS} AND ({self._table('retrieval_verdicts').tenant}) AND t.why NOT IN ('', :erased)"
-        values = {**self._values, "refs": gone, "erased": ERASED}
-        found = await self.connection.execute(text(f"SELECT count(*) FROM retrieval_verdicts t WHERE {where}"), values)
-        count = found.scalar_one()
-        self._count("retrieval_verdicts", count, count)
-        if count and not self.dry:
-            await self.connection.execute(text(f"UPDATE retrieval_verdicts t SET why = :erased WHERE {where}"), values)
+        for table, column in _WORDS_ABOUT:
+            await self._words_about(table, column, gone)
         await self._citing_papers(gone)
+
+    async def _words_about(self, table: str, column: str, gone: Sequence[str]) -> None:
+        where = f"{_REFS} AND ({self._table(table).tenant}) AND t.{column} NOT IN ('', :erased)"
+        values = {**self._values, "refs": list(gone), "erased": ERASED}
+        found = await self.connection.execute(text(f"SELECT count(*) FROM {table} t WHERE {where}"), values)
+        count = found.scalar_one()
+        self._count(table, count, count)
+        if count and not self.dry:
+            await self.connection.execute(text(f"UPDATE {table} t SET {column} = :erased WHERE {where}"), values)
 
     async def _citing_papers(self, gone: Sequence[str]) -> None:
         citing = (await self.connection.execute(_CITING, {"refs": list(gone)})).mappings().all()
         tenants = {paper_id(row["decision_id"]): row["tenant_id"] for row in citing}
+        consulted = (await self.connection.execute(_CONSULTED, {"refs": list(gone)})).mappings()
+        tenants |= {row["paper_id"]: row["tenant_id"] for row in consulted}
         for paper in (await self.connection.execute(_PAPERS, {"ids": list(tenants)})).mappings().all():
             own = tenants[paper["id"]] == self.tenant_id
             marked = erased_records.marked_citations(paper["text"], gone, words=own)

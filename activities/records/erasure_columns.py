@@ -17,6 +17,8 @@ OTHERS: Mapping[str, str] = {
     "alembic_version": "the schema's version",
     "principals": "who may sign in; other records refer to their ids",
     "api_keys": "hashes of keys",
+    "principal_identities": "what issuers call principals",
+    "sessions": "of principals",
     "domains": "shared by all tenants",
     "domain_roles": "of principals",
     "delegations": "of principals",
@@ -24,6 +26,7 @@ OTHERS: Mapping[str, str] = {
     "profile_members": "of principals",
     "strategies": "shared by all tenants",
     "strategy_versions": "shared by all tenants",
+    "strategy_adoptions": "of profiles, which all tenants share",
     "outbox": "ids and labels; looked through when an erasure is verified",
     "projections": "ids and digests",
     "watermarks": "positions",
@@ -31,15 +34,35 @@ OTHERS: Mapping[str, str] = {
     "reconcile_reports": "ids and counts",
     "erasures": "what erasures themselves are made of",
     "tombstones": "ids and digests",
+    "feedback_totals": "refs and counts",
 }
 """Tables that hold no text of a tenant, and why."""
 
+# A retrieval without a case is its caller's: of every tenant that the caller was let see.
+_ASKED = (
+    "(@.tenant_id = :tenant OR (@.tenant_id IS NULL AND coalesce(@.request ->> 'tenant_id', :tenant) = :tenant"
+    " AND @.principal_id IN (SELECT g.principal_id FROM grants g WHERE g.tenant_id = :tenant)))"
+)
+_OF_CASE = "@.case_id = CAST(:case_id AS uuid)"
+_ASKING = "SELECT c.id FROM consultations c JOIN retrieval_requests a ON a.id = c.request_id WHERE {asked}"
+
+
+def _consulted(asked: str) -> str:
+    """Return which retrievals were made for a consultation: their words follow a brief of the asking side (R18)."""
+    asking = _ASKING.format(asked=asked.replace("@", "a"))
+    return f"@.id IN (SELECT r.request_id FROM consulted_retrievals r WHERE r.consultation_id IN ({asking}))"
+
+
+def _replies(asked: str) -> str:
+    return f"@.consultation_id IN ({_ASKING.format(asked=asked.replace('@', 'a'))})"
+
+
 _TENANT: Mapping[str, str] = {
     "tenants": "@.id = :tenant",
-    # A retrieval without a case is its caller's: of every tenant that the caller was let see.
-    "retrieval_requests": "(@.tenant_id = :tenant OR (@.tenant_id IS NULL"
-    " AND coalesce(@.request ->> 'tenant_id', :tenant) = :tenant"
-    " AND @.principal_id IN (SELECT g.principal_id FROM grants g WHERE g.tenant_id = :tenant)))",
+    "retrieval_requests": f"({_ASKED} OR {_consulted(_ASKED)})",
+    # A reply is text of both sides.
+    "consultation_replies": f"({_replies(_ASKED)}"
+    f" OR @.request_id IN (SELECT s.id FROM retrieval_requests s WHERE {_ASKED.replace('@', 's')}))",
 }
 """Rows of a tenant where the rule doesn't tell; `@` is the row."""
 _OF_ARTICLES = "@.experience_id IN (SELECT a.id FROM experiences a WHERE a.kind = 'article')"
@@ -56,6 +79,8 @@ _TENANT_TOO: Mapping[str, str] = {
 }
 """Further rows in which a tenant's subjects are looked for."""
 _CASE: Mapping[str, str] = {
+    "retrieval_requests": f"({_OF_CASE} OR {_consulted(_OF_CASE)})",
+    "consultation_replies": _replies(_OF_CASE),
     "cases": "@.id = CAST(:case_id AS uuid)",
     "origins": "@.id = (SELECT c.origin_id FROM cases c WHERE c.id = CAST(:case_id AS uuid))",
 }
@@ -71,6 +96,12 @@ LABELS: frozenset[tuple[str, str]] = frozenset(
         ("admission_findings", "kind"),
         ("admission_findings", "certainty"),
         ("case_placeholders", "fingerprint"),
+        ("retrieval_requests", "narrowed_to"),
+        ("broadenings", "widened"),
+        ("broadenings", "domains"),
+        ("consultation_replies", "replied_as"),
+        ("feedback_outcomes", "of_tenant"),
+        ("retrieval_requests", "rankings"),
     }
 )
 """Columns of words of our own that no constraint lists."""

@@ -13,6 +13,7 @@ from activities.records.cases import check_moment
 from activities.records.database import Database
 from activities.records.ids import is_id
 from contracts.errors import (
+    AdoptionNeeded,
     IdempotencyConflict,
     NotAuthenticated,
     UnknownCase,
@@ -25,7 +26,8 @@ from contracts.identity import Domain, Grant, Principal, Profile, RoleInDomain, 
 from contracts.strategy import Strategy
 
 _SIGN_IN = text("""
-SELECT p.id, p.kind, p.name, p.administrator FROM api_keys k JOIN principals p ON p.id = k.principal_id
+SELECT p.id, p.kind, p.name, p.administrator, k.abilities, k.tenants
+  FROM api_keys k JOIN principals p ON p.id = k.principal_id
  WHERE k.hash = :hash AND (k.expires_at IS NULL OR k.expires_at > now()) AND p.active
 """)
 _STRATEGY = text("INSERT INTO strategies (id, title) VALUES (:id, :title) ON CONFLICT (id) DO NOTHING")
@@ -36,8 +38,8 @@ VALUES (:id, :version, CAST(:definition AS jsonb), :digest) ON CONFLICT (strateg
 _PROFILE = text("""
 INSERT INTO profiles (id, domain_id, strategy_id, strategy_version)
 VALUES (:id, :domain_id, :strategy_id, :strategy_version)
-ON CONFLICT (id) DO UPDATE SET domain_id = excluded.domain_id, strategy_id = excluded.strategy_id,
-  strategy_version = excluded.strategy_version
+ON CONFLICT (id) DO UPDATE SET domain_id = excluded.domain_id
+RETURNING strategy_id, strategy_version
 """)
 
 
@@ -184,17 +186,24 @@ class Identities:
                 )
 
     async def add_profile(self, profile: Profile) -> None:
-        """Add a profile with the strategy version that it pins, and its members.
+        """Add a profile with the strategy version that it pins, or change its domain, and add to its members.
 
         Raises:
             UnknownDomain, UnknownStrategy, UnknownPrincipal: It names what isn't there.
+            AdoptionNeeded: The profile pins another version: that changes by an adoption only (R14).
         """
         await self._require(UnknownDomain, "domains", "domain_id", profile.domain_id)
         await self._require_strategy(profile.strategy_id, profile.strategy_version)
         for principal_id in profile.principals:
             await self._require(UnknownPrincipal, "principals", "principals", principal_id)
         async with self._database.as_system() as connection:
-            await connection.execute(_PROFILE, profile.model_dump())
+            pinned = (await connection.execute(_PROFILE, profile.model_dump())).one()
+            if tuple(pinned) != (profile.strategy_id, profile.strategy_version):
+                raise AdoptionNeeded(
+                    f"The profile pins {pinned[0]} version {pinned[1]}.",
+                    field="strategy_version" if pinned[0] == profile.strategy_id else "strategy_id",
+                    accepted=f"{pinned[0]} version {pinned[1]}, or an adoption of the other one",
+                )
             for principal_id in profile.principals:
                 await connection.execute(
                     text(

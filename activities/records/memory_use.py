@@ -2,41 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from sqlalchemy import RowMapping, text
+from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from activities.records.candidate_rows import resolve
 from activities.records.cases import file_papers, require_case
 from activities.records.database import Database
-from activities.records.ids import is_id
-from activities.records.memory_use_paper import memory_use_paper
+from activities.records.memory_use_paper import check_paper, memory_use_paper
+from activities.records.retrieval_requests import (
+    find_request,
+    require_candidate,
+    require_consulted,
+    require_profile,
+    require_same,
+    require_version,
+    store_request,
+)
 from activities.records.retrievals import read_answer
-from contracts import limits
 from contracts.errors import (
     IdempotencyConflict,
     InvalidField,
     OutsideScope,
     UncitedCandidate,
-    UnknownProfile,
     UnknownRetrieval,
-    UnknownStrategy,
 )
 from contracts.experience import Draft
+from contracts.feedback import CandidateFeedback
 from contracts.retrieval import Answer, CheckResult, MemoryUse, RetrievalRequest
-from contracts.text import check_text, digest
+from contracts.text import digest
 
-_PROFILE = text("""
-SELECT p.id, p.strategy_id, p.strategy_version FROM profiles p JOIN profile_members m ON m.profile_id = p.id
- WHERE p.id = :profile_id AND m.principal_id = (SELECT app_principal())
-""")
-_OPEN = text("""
-INSERT INTO retrieval_requests (id, principal_id, profile_id, strategy_id, strategy_version, tenant_id, case_id,
-                                request, digest)
-VALUES (CAST(:id AS uuid), :principal_id, :profile_id, :strategy_id, :version, :tenant_id, CAST(:case_id AS uuid),
-        CAST(:request AS jsonb), :digest)
-ON CONFLICT (id) DO NOTHING
+_CONSULTED = text("""
+INSERT INTO consulted_retrievals (request_id, consultation_id)
+VALUES (CAST(:request_id AS uuid), CAST(:consultation_id AS uuid))
 """)
 _USE = text("""
 INSERT INTO memory_uses (decision_id, request_id, digest, summary, decided_by)
@@ -49,6 +46,12 @@ VALUES (CAST(:decision_id AS uuid), CAST(:request_id AS uuid), :ref, :revision, 
 """)
 _CHECK = text("""
 INSERT INTO fresh_checks (decision_id, check_id, text) VALUES (CAST(:decision_id AS uuid), :check_id, :text)
+""")
+_FIND_CHECK = text("""
+SELECT c.text, q.case_id::text AS case_id
+  FROM fresh_checks c JOIN memory_uses u ON u.decision_id = c.decision_id
+  JOIN retrieval_requests q ON q.id = u.request_id
+ WHERE c.decision_id = CAST(:decision_id AS uuid) AND c.check_id = :check_id
 """)
 _SETTLE_CHECK = text("""
 UPDATE fresh_checks SET outcome = :outcome, note = :note, settled_at = clock_timestamp()
@@ -71,33 +74,30 @@ class MemoryUses:
             UnknownStrategy: The profile's strategy has no such version.
             OutsideScope: The tenant is not in the caller's grants.
             UnknownCase: The case is not in the caller's scope.
+            UnknownConsultation: No domain of the caller is asked by it.
+            InvalidField: The profile is of another domain than the consulted one.
             IdempotencyConflict: The id was used for another request.
         """
         async with self._database.as_principal(principal_id) as connection:
-            profile = (await connection.execute(_PROFILE, {"profile_id": request.profile_id})).mappings().first()
-            if profile is None:
-                raise UnknownProfile(
-                    f"You don't hold a profile {request.profile_id!r}.",
-                    field="profile_id",
-                    accepted="a profile that an administrator gave you",
-                )
-            values: dict[str, Any] = {
-                "id": request.request_id,
-                "principal_id": principal_id,
-                "profile_id": request.profile_id,
-                "strategy_id": profile["strategy_id"],
-                "version": request.strategy_version or profile["strategy_version"],
-                "tenant_id": None,
-                "case_id": request.case_id,
-                "request": request.model_dump_json(),
-                "digest": digest([principal_id, request.model_dump(mode="json")]),
-            }
-            await _require_version(connection, values)
+            profile = await require_profile(connection, request.profile_id)
+            version = request.strategy_version or profile["strategy_version"]
+            await require_version(connection, profile["strategy_id"], version)
             await _require_tenant(connection, request.tenant_id)
+            if request.consultation_id is not None:
+                await require_consulted(connection, request.consultation_id, profile["domain_id"])
+            tenant_id = None
             if request.case_id is not None:
-                values["tenant_id"] = (await require_case(connection, request.case_id)).origin.tenant_id
-            if not (await connection.execute(_OPEN, values)).rowcount:
-                await _require_same(connection, "retrieval_requests", "id", request.request_id, values["digest"])
+                tenant_id = (await require_case(connection, request.case_id)).origin.tenant_id
+            is_new = await store_request(
+                connection,
+                principal_id,
+                request,
+                strategy=(profile["strategy_id"], version),
+                tenant_id=tenant_id,
+                content=_content(principal_id, request),
+            )
+            if is_new and request.consultation_id is not None:
+                await connection.execute(_CONSULTED, request.model_dump(include={"request_id", "consultation_id"}))
 
     async def answer(self, principal_id: str, request_id: str) -> Answer | None:
         """Return the stored answer; None while there is none.
@@ -106,8 +106,9 @@ class MemoryUses:
             UnknownRetrieval: The caller can't see such a request.
         """
         async with self._database.as_principal(principal_id) as connection:
-            row = await _request(connection, request_id)
-            return await read_answer(connection, request_id, row["answer"])
+            row = await find_request(connection, request_id)
+            answer = await read_answer(connection, request_id, row["answer"])
+            return answer if row["principal_id"] == principal_id else _without_own_counts(answer)
 
     async def read(self, principal_id: str, request_id: str, ref: str, revision: int) -> Draft | str:
         """Return a candidate's full text as it is current now, and record that its asker read it (R20).
@@ -117,8 +118,8 @@ class MemoryUses:
             UncitedCandidate: The answer has no such candidate, or it is no longer current at that revision.
         """
         async with self._database.as_principal(principal_id) as connection:
-            await _request(connection, request_id)
-            await _require_candidate(connection, request_id, ref, revision)
+            await find_request(connection, request_id)
+            await require_candidate(connection, request_id, ref, revision)
             record = (await resolve(connection, [ref])).get(ref)
             if record is None or record.revision != revision:
                 raise UncitedCandidate(
@@ -149,13 +150,13 @@ class MemoryUses:
         """
         _check_no_twins(use)
         async with self._database.as_principal(principal_id) as connection:
-            row = await _request(connection, use.request_id)
+            row = await find_request(connection, use.request_id)
             for citation in use.citations:
-                await _require_candidate(connection, use.request_id, citation.ref, citation.revision)
+                await require_candidate(connection, use.request_id, citation.ref, citation.revision)
             content = digest([principal_id, use.model_dump(mode="json")])
             values = {**use.model_dump(include={"decision_id", "request_id", "summary"}), "digest": content}
             if not (await connection.execute(_USE, {**values, "decided_by": principal_id})).rowcount:
-                await _require_same(connection, "memory_uses", "decision_id", use.decision_id, content)
+                await require_same(connection, "memory_uses", "decision_id", use.decision_id, content)
                 return
             for citation in use.citations:
                 await connection.execute(_VERDICT, {**values, **citation.model_dump()})
@@ -167,23 +168,24 @@ class MemoryUses:
                 await file_papers(connection, principal_id, case, [paper], by_product=True)
 
     async def settle_check(self, principal_id: str, result: CheckResult) -> None:
-        """Record how a fresh check came out; the same result again is harmless, another one a conflict.
+        """Record how a fresh check came out, and file that in the case's papers (R20).
+
+        The same result again is harmless, another one a conflict.
 
         Raises:
             UnknownRetrieval: The caller can't see such a decision or check.
             IdempotencyConflict: The check was settled with another result.
         """
         async with self._database.as_principal(principal_id) as connection:
-            known = await connection.execute(
-                text(
-                    "SELECT 1 FROM fresh_checks WHERE decision_id = CAST(:decision_id AS uuid) AND check_id = :check_id"
-                ),
-                result.model_dump(),
-            )
-            if known.first() is None:
+            check = (await connection.execute(_FIND_CHECK, result.model_dump())).mappings().first()
+            if check is None:
                 raise UnknownRetrieval("There is no such check in your scope.", field="check_id")
             if not (await connection.execute(_SETTLE_CHECK, result.model_dump())).rowcount:
                 raise IdempotencyConflict("The check was settled with another result.", field="outcome")
+            if check["case_id"] is not None:
+                case = await require_case(connection, check["case_id"])
+                paper = check_paper(result, asked=check["text"])
+                await file_papers(connection, principal_id, case, [paper], by_product=True)
 
 
 def _check_no_twins(use: MemoryUse) -> None:
@@ -191,30 +193,6 @@ def _check_no_twins(use: MemoryUse) -> None:
         raise InvalidField("A candidate is cited twice.", field="citations.ref", accepted="one verdict on each")
     if len({check.check_id for check in use.checks}) < len(use.checks):
         raise InvalidField("Two checks have one id.", field="checks.check_id", accepted="a different id for each")
-
-
-async def _request(connection: AsyncConnection, request_id: str) -> RowMapping:
-    sql = text(
-        "SELECT answer, case_id::text AS case_id, strategy_id, strategy_version FROM retrieval_requests"
-        " WHERE id = CAST(:id AS uuid)"
-    )
-    row = (await connection.execute(sql, {"id": request_id})).mappings().first() if is_id(request_id) else None
-    if row is None:
-        raise UnknownRetrieval("There is no such retrieval in your scope.", field="request_id")
-    return row
-
-
-async def _require_version(connection: AsyncConnection, values: dict[str, Any]) -> None:
-    known = await connection.execute(
-        text("SELECT version FROM strategy_versions WHERE strategy_id = :strategy_id ORDER BY version"), values
-    )
-    versions = list(known.scalars())
-    if values["version"] not in versions:
-        raise UnknownStrategy(
-            f"{values['strategy_id']!r} has no version {values['version']}.",
-            field="strategy_version",
-            accepted=", ".join(map(str, versions)),
-        )
 
 
 async def _require_tenant(connection: AsyncConnection, tenant_id: str | None) -> None:
@@ -227,26 +205,23 @@ async def _require_tenant(connection: AsyncConnection, tenant_id: str | None) ->
         )
 
 
-async def _require_candidate(connection: AsyncConnection, request_id: str, ref: str, revision: int) -> None:
-    check_text(ref, field="ref", limit=limits.IDENTIFIER)
-    known = await connection.execute(
-        text(
-            "SELECT 1 FROM retrieval_candidates WHERE request_id = CAST(:id AS uuid) AND ref = :ref"
-            " AND revision = :revision"
-        ),
-        {"id": request_id, "ref": ref, "revision": revision},
-    )
-    if known.first() is None:
-        raise UncitedCandidate(
-            f"{ref} at revision {revision} is not a candidate of this answer.",
-            field="citations.ref",
-            accepted="a ref and revision from the answer",
-        )
+def _content(principal_id: str, request: RetrievalRequest) -> str:
+    """Return the digest of who asks and what; a field that came later counts when it says something."""
+    content = request.model_dump(mode="json")
+    if content["consultation_id"] is None:
+        del content["consultation_id"]
+    return digest([principal_id, content])
 
 
-async def _require_same(connection: AsyncConnection, table: str, column: str, row_id: str, content: str) -> None:
-    stored = await connection.execute(
-        text(f"SELECT digest FROM {table} WHERE {column} = CAST(:id AS uuid)"), {"id": row_id}
+def _without_own_counts(answer: Answer | None) -> Answer | None:
+    """Return an answer as somebody else than its asker reads it: what the asker may count isn't theirs (R21)."""
+    if answer is None:
+        return None
+    return answer.model_copy(
+        update={
+            "candidates": tuple(
+                candidate.model_copy(update={"feedback": CandidateFeedback(everywhere=candidate.feedback.everywhere)})
+                for candidate in answer.candidates
+            )
+        }
     )
-    if stored.scalar_one_or_none() != content:
-        raise IdempotencyConflict("This id was used before with other content.", field=column)

@@ -1,4 +1,4 @@
-"""The case paper of a memory use: it cites, it proves nothing (R20)."""
+"""The case papers of what was asked of memory, decided on it and checked: they cite, they prove nothing (R18, R20)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import uuid
 from typing import Any
 
 from contracts import limits
+from contracts.broadening import Broadening
 from contracts.cases import Paper
+from contracts.consultation import REPLY_TITLE, Consultation, ConsultReply
 from contracts.labels import PaperKind
-from contracts.retrieval import MemoryUse
+from contracts.retrieval import CheckResult, MemoryUse
 
 _PAPERS = uuid.UUID("0d0f4a55-90f3-57f5-8d0c-1f6f6f0b1f5e")
 _SHORT = 200
@@ -41,6 +43,79 @@ def memory_use_paper(use: MemoryUse, *, strategy: str) -> Paper:
         title="Memory use: cited decision",
         text=text,
     )
+
+
+def check_paper(result: CheckResult, *, asked: str) -> Paper:
+    """Return the paper of a check's result; it says how a check came out, and is no proof of a repair.
+
+    Args:
+        result: What was reported.
+        asked: The check, as the decision put it.
+    """
+    return _paper(
+        f"{result.decision_id}/{result.check_id}",
+        f"Memory use: check {result.outcome}",
+        {**result.model_dump(mode="json"), "check": asked},
+    )
+
+
+def broadening_paper(broadening: Broadening, *, broadened_from: str, strategy: str) -> Paper:
+    """Return the paper of a broadened retrieval, with the reason (R18).
+
+    Args:
+        broadening: What was asked for.
+        broadened_from: The retrieval before it.
+        strategy: Id and version of the strategy that answers.
+    """
+    content = {
+        "strategy": strategy,
+        "request_id": broadening.request_id,
+        "broadened_from": broadened_from,
+        "reason": broadening.reason,
+        "widened": broadening.widening().model_dump(mode="json", exclude_defaults=True),
+    }
+    return _paper(broadening.request_id, "Memory use: broadened retrieval", content)
+
+
+def consultation_paper(consultation: Consultation, *, request_id: str) -> Paper:
+    """Return the paper of a question to another domain (R18).
+
+    Args:
+        consultation: What was asked.
+        request_id: The retrieval that it was asked for.
+    """
+    content = {"request_id": request_id, **consultation.model_dump(mode="json")}
+    return _paper(consultation.consultation_id, f"Memory use: domain {consultation.domain_id} consulted", content)
+
+
+def reply_paper(paper_id: str, reply: ConsultReply, *, consultation_id: str, domain_id: str, replied_as: str) -> Paper:
+    """Return the paper of a consult reply, as evidence: no grant, no adopted conclusion, no proof (R18).
+
+    Args:
+        paper_id: Its id, which the consulted side doesn't choose.
+        reply: What was answered.
+        consultation_id: The question.
+        domain_id: Whose answer it is.
+        replied_as: `owner`, `curator`, or the profile.
+    """
+    content = {
+        "note": f"{REPLY_TITLE}.",
+        "consultation_id": consultation_id,
+        "domain": domain_id,
+        "replied_as": replied_as,
+        "text": reply.text,
+        "citations": [citation.model_dump(mode="json") for citation in reply.citations],
+    }
+    text = json.dumps(content, ensure_ascii=False, indent=1)
+    if len(text) > limits.BODY:
+        content["citations"] = [{**each.model_dump(mode="json"), "why": ""} for each in reply.citations]
+        text = json.dumps(content, ensure_ascii=False, indent=1)
+    return Paper(id=paper_id, kind=PaperKind.EVIDENCE, title=REPLY_TITLE, text=text)
+
+
+def _paper(key: str, title: str, content: dict[str, Any]) -> Paper:
+    text = json.dumps(content, ensure_ascii=False, indent=1)
+    return Paper(id=paper_id(key), kind=PaperKind.MEMORY_USE, title=title[: limits.LINE], text=text)
 
 
 def _text(

@@ -47,6 +47,7 @@ INSERT INTO projections (key, revision, content_hash, points) VALUES (:key, :rev
 ON CONFLICT (key) DO UPDATE SET revision = excluded.revision, content_hash = excluded.content_hash,
   points = excluded.points, projected_at = clock_timestamp()
 """)
+_FORGET = text("DELETE FROM projections WHERE key = ANY (:keys)")
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtext('caselore.projections'))")
 _ANNOUNCE = text("""
 INSERT INTO outbox (event_id, topic, kind, key, payload, available_at)
@@ -128,6 +129,8 @@ class ProjectionsTable:
         if not keys:
             return
         async with self._database.as_system() as connection:
+            await connection.execute(_LOCK)
+            await connection.execute(_FORGET, {"keys": list(keys)})
             await connection.execute(_ANNOUNCE, {"keys": list(keys), "from": "infinity" if held else "-infinity"})
 
     async def release(self) -> None:
@@ -192,7 +195,7 @@ class ProjectionsTable:
             if held:
                 await connection.execute(_RECORD, held)
             if gone:
-                await connection.execute(text("DELETE FROM projections WHERE key = ANY (:keys)"), {"keys": gone})
+                await connection.execute(_FORGET, {"keys": gone})
 
     async def watermarks(self) -> list[Watermark]:
         """See `contracts.ports.Projections.watermarks`."""

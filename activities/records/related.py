@@ -65,7 +65,7 @@ SELECT c.id::text FROM cases c,
 _PENDING = """AND c.id IN (SELECT CAST(split_part(key, '/', 2) AS uuid) FROM outbox
                WHERE topic = 'index' AND delivered_at IS NULL AND source = 'case')"""
 _HEADS = text("""
-SELECT c.id::text AS id, c.title, c.state, c.opened_at, o.source, o.external_id
+SELECT c.id::text AS id, c.title, c.state, c.opened_at, c.domain_id, o.source, o.external_id
   FROM cases c JOIN origins o ON o.id = c.origin_id
  WHERE c.id = ANY (CAST(:ids AS uuid[])) AND c.tenant_id = :tenant_id AND c.erased_at IS NULL
 """)
@@ -162,4 +162,5 @@ def _head(row: RowMapping, continues_in: str | None) -> CaseHead:
         state=CaseState(row["state"]),
         opened_at=row["opened_at"],
         continues_in=continues_in,
+        domain_id=row["domain_id"],
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -12,23 +13,28 @@ from sqlalchemy import RowMapping, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from activities.records.candidate_rows import ids_by_kind, resolve
-from activities.records.database import Database
+from activities.records.database import Database, narrowed_to
+from activities.records.feedback_counts import Cited, read_feedback
 from activities.records.outbox import read_watermarks
 from activities.records.supersessions import read_earlier
 from contracts.candidates import CandidateRecord, CanonicalLookup, Earlier, Found, Resolution, RetrievalTask
 from contracts.errors import UnknownRetrieval
+from contracts.feedback import CandidateFeedback
 from contracts.identity import Profile
 from contracts.index import Scope
 from contracts.keys import identity
 from contracts.labels import CandidateKind
 from contracts.outbox import Watermark
+from contracts.rankings import Rankings
 from contracts.retrieval import Answer, RetrievalRequest
 from contracts.strategy import Strategy
+from contracts.widening import BroadenedFrom, Widening
 
 _LOAD = text("""
-SELECT q.principal_id, q.request, q.answer, v.definition, p.id AS profile_id, p.domain_id, p.strategy_id,
-       p.strategy_version
+SELECT q.principal_id, q.request, q.answer, q.narrowed_to, v.definition, p.id AS profile_id, p.domain_id, p.strategy_id,
+       p.strategy_version, b.broadened_from::text AS broadened_from, b.reason, b.widened, b.depth, b.domains
   FROM retrieval_requests q
+  LEFT JOIN broadenings b ON b.request_id = q.id
   JOIN profiles p ON p.id = q.profile_id
   JOIN strategy_versions v ON v.strategy_id = q.strategy_id AND v.version = q.strategy_version
  WHERE q.id = CAST(:id AS uuid)
@@ -36,6 +42,7 @@ SELECT q.principal_id, q.request, q.answer, v.definition, p.id AS profile_id, p.
 _SCOPE = text("""
 SELECT g.tenant_id, g.case_id::text AS case_id FROM grants g JOIN principals p ON p.id = g.principal_id AND p.active
  WHERE g.principal_id = :principal AND (g.expires_at IS NULL OR g.expires_at > now())
+   AND (CAST(:narrowed AS text[]) IS NULL OR g.tenant_id = ANY (CAST(:narrowed AS text[])))
 """)
 _ORIGIN = text("""
 SELECT 'case/' || c.id::text FROM cases c JOIN origins o ON o.id = c.origin_id
@@ -93,7 +100,8 @@ _ID = {
     CandidateKind.ARTICLE: "r.experience_id",
 }
 _SAVE = text("""
-UPDATE retrieval_requests SET answer = CAST(:answer AS jsonb), abstained = :abstained, answered_at = :answered_at
+UPDATE retrieval_requests SET answer = CAST(:answer AS jsonb), abstained = :abstained, answered_at = :answered_at,
+       rankings = CAST(:rankings AS jsonb)
  WHERE id = CAST(:id AS uuid) AND answer IS NULL
 """)
 _CANDIDATE = text("""
@@ -127,9 +135,19 @@ class RetrievalsTable:
                 principal_id=row["principal_id"],
                 profile=_profile(row),
                 strategy=Strategy.model_validate(row["definition"]),
-                scope=await _scope(connection, row["principal_id"], request),
+                scope=await _scope(connection, row, request),
                 answer=await read_answer(connection, request_id, row["answer"]),
+                narrowed_to=None if row["narrowed_to"] is None else tuple(row["narrowed_to"]),
+                domains=None if row["domains"] is None else tuple(row["domains"]),
+                broadened=_broadened(row),
             )
+
+    @asynccontextmanager
+    async def _as_caller(self, task: RetrievalTask) -> AsyncGenerator[AsyncConnection]:
+        """Open a transaction that sees what the caller may see, with the credential that it asked with (R4)."""
+        with narrowed_to(task.narrowed_to):
+            async with self._database.as_principal(task.principal_id) as connection:
+                yield connection
 
     async def registry(self, task: RetrievalTask, limit: int) -> list[Found]:
         """See `contracts.ports.RetrievalRecords.registry`."""
@@ -141,7 +159,7 @@ class RetrievalsTable:
             values = {**_scope_values(task.scope), "refs": list(request.object_refs), "limit": most}
             async with self._database.as_system() as connection:
                 related = list((await connection.execute(_OBJECTS, values)).scalars())
-        async with self._database.as_principal(task.principal_id) as connection:
+        async with self._as_caller(task) as connection:
             if request.origin is not None:
                 origin = {name: identity(value) for name, value in request.origin.model_dump().items()}
                 values = {**origin, "tenant": request.tenant_id, "limit": most}
@@ -170,29 +188,38 @@ class RetrievalsTable:
         }
         async with self._database.as_system() as connection:
             targets = list((await connection.execute(sql, values)).scalars())
-        async with self._database.as_principal(task.principal_id) as connection:
+        async with self._as_caller(task) as connection:
             seen = await _seen(connection, targets)
         return [Found(target, seen[target], ("text",)) for target in targets if target in seen]
 
     async def resolve(self, task: RetrievalTask, targets: Sequence[str]) -> Resolution:
         """See `contracts.ports.RetrievalRecords.resolve`."""
-        seen, earlier = await asyncio.gather(self._seen_now(task, targets), self._earlier(targets))
-        seen = {target: replace(record, supersedes=earlier.get(target, ())) for target, record in seen.items()}
+        seen, (earlier, counted) = await asyncio.gather(self._seen_now(task, targets), self._beside(task, targets))
+        seen = {
+            target: replace(
+                record,
+                supersedes=earlier.get(target, ()),
+                feedback=counted.get((target, record.revision), record.feedback),
+            )
+            for target, record in seen.items()
+        }
         unseen = [target for target in targets if target not in seen]
         withdrawn, not_permitted = await self._explain(task, unseen)
         return Resolution(records=seen, withdrawn=withdrawn, not_permitted=not_permitted)
 
     async def _seen_now(self, task: RetrievalTask, targets: Sequence[str]) -> dict[str, CandidateRecord]:
-        async with self._database.as_principal(task.principal_id) as connection:
+        async with self._as_caller(task) as connection:
             return await resolve(connection, targets)
 
-    async def _earlier(self, targets: Sequence[str]) -> dict[str, tuple[Earlier, ...]]:
+    async def _beside(
+        self, task: RetrievalTask, targets: Sequence[str]
+    ) -> tuple[dict[str, tuple[Earlier, ...]], dict[Cited, CandidateFeedback]]:
+        """Return what each target took over from, and what is counted beside it; while the others are checked."""
         by_kind = ids_by_kind(targets)
         ids = [*by_kind[CandidateKind.EXPERIENCE], *by_kind[CandidateKind.ARTICLE]]
-        if not ids:
-            return {}
         async with self._database.as_system() as connection:
-            return await read_earlier(connection, ids)
+            earlier = await read_earlier(connection, ids) if ids else {}
+            return earlier, await read_feedback(connection, targets, scope=task.scope, asker=task.principal_id)
 
     async def _explain(self, task: RetrievalTask, unseen: Sequence[str]) -> tuple[frozenset[str], frozenset[str]]:
         """Tell what the caller can't see apart: no longer current, or outside its grants in its own tenants (R21)."""
@@ -205,9 +232,14 @@ class RetrievalsTable:
                 text(
                     "SELECT c.id::text FROM cases c WHERE c.erased_at IS NULL AND c.id = ANY (CAST(:ids AS uuid[]))"
                     " AND c.tenant_id IN (SELECT tenant_id FROM grants WHERE principal_id = :who"
-                    " AND (expires_at IS NULL OR expires_at > now()))"
+                    " AND (expires_at IS NULL OR expires_at > now())"
+                    " AND (CAST(:narrowed AS text[]) IS NULL OR tenant_id = ANY (CAST(:narrowed AS text[]))))"
                 ),
-                {"ids": cases, "who": task.principal_id},
+                {
+                    "ids": cases,
+                    "who": task.principal_id,
+                    "narrowed": None if task.narrowed_to is None else list(task.narrowed_to),
+                },
             )
             return withdrawn, frozenset(f"case/{case_id}" for case_id in rows.scalars())
 
@@ -216,13 +248,14 @@ class RetrievalsTable:
         async with self._database.as_system() as connection:
             return await read_watermarks(connection)
 
-    async def save(self, task: RetrievalTask, answer: Answer) -> Answer:
+    async def save(self, task: RetrievalTask, answer: Answer, rankings: Rankings) -> Answer:
         """See `contracts.ports.RetrievalRecords.save`."""
         values = {
             "id": task.request.request_id,
             "answer": answer.model_dump_json(exclude={"candidates"}),
             "abstained": answer.abstained,
             "answered_at": answer.answered_at,
+            "rankings": rankings.model_dump_json(exclude_defaults=True),
         }
         async with self._database.as_system() as connection:
             if not (await connection.execute(_SAVE, values)).rowcount:
@@ -269,11 +302,23 @@ def _profile(row: RowMapping) -> Profile:
     )
 
 
-async def _scope(connection: AsyncConnection, principal_id: str, request: RetrievalRequest) -> Scope:
-    """Return the caller's grants, narrowed by the request and never widened (R13)."""
+def _broadened(row: RowMapping) -> BroadenedFrom | None:
+    if row["broadened_from"] is None:
+        return None
+    return BroadenedFrom(
+        request_id=row["broadened_from"],
+        reason=row["reason"],
+        widened=Widening.model_validate(row["widened"]),
+        depth=row["depth"],
+    )
+
+
+async def _scope(connection: AsyncConnection, row: RowMapping, request: RetrievalRequest) -> Scope:
+    """Return the caller's grants, narrowed by its credential and the request, and never widened (R13)."""
     tenants: set[str] = set()
     cases: set[str] = set()
-    for tenant_id, case_id in (await connection.execute(_SCOPE, {"principal": principal_id})).all():
+    values = {"principal": row["principal_id"], "narrowed": row["narrowed_to"]}
+    for tenant_id, case_id in (await connection.execute(_SCOPE, values)).all():
         if request.tenant_id is not None and tenant_id != request.tenant_id:
             continue
         if case_id is None:

@@ -7,6 +7,7 @@ and where it held, is told of the one that took over: its reference and its limi
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -22,16 +23,25 @@ WITH RECURSIVE earlier AS (
    SELECT x.successor, e.id FROM earlier x JOIN experiences e ON e.superseded_by = x.id)
 SELECT r.kind, x.successor::text AS successor, x.id::text AS id, r.number, r.content -> 'limits' AS limits
   FROM earlier x JOIN revisions r ON r.experience_id = x.id AND r.state = 'superseded'
+   AND (CAST(:at AS timestamptz) IS NULL OR r.ended_at <= :at)
  ORDER BY x.successor, r.ended_at, x.id, r.number
 """)
 
 
-async def read_earlier(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, tuple[Earlier, ...]]:
-    """Return what each of these experiences and articles took over from, by target, first superseded first."""
+async def read_earlier(
+    connection: AsyncConnection, ids: Sequence[str], at: datetime | None = None
+) -> dict[str, tuple[Earlier, ...]]:
+    """Return what each of these experiences and articles took over from, by target, first superseded first.
+
+    Args:
+        connection: A transaction of the system's.
+        ids: Experiences and articles.
+        at: Only what had been superseded at this moment; None: by now.
+    """
     if not ids:
         return {}
     found: dict[str, tuple[Earlier, ...]] = {}
-    for row in (await connection.execute(_EARLIER, {"ids": list(ids)})).mappings():
+    for row in (await connection.execute(_EARLIER, {"ids": list(ids), "at": at})).mappings():
         target = f"{row['kind']}/{row['successor']}"
         earlier = Earlier(f"{row['kind']}/{row['id']}", row["number"], Limits.model_validate(row["limits"] or {}))
         found[target] = (*found.get(target, ()), earlier)

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from activities.retrieval.candidates import Weighing
-from activities.retrieval.routes import INDEX_ROUTES, Read
+from activities.retrieval.reads import Read
+from activities.retrieval.routes import INDEX_ROUTES
 from contracts.candidates import RetrievalTask
-from contracts.labels import Collection
+from contracts.labels import CandidateKind, Collection
 from contracts.outbox import Watermark
-from contracts.retrieval import RouteState
+from contracts.retrieval import Nearest, RouteState
 from contracts.strategy import Route
+
+NEAREST = 3
+"""How many are named when an answer abstains."""
 
 
 def not_read(task: RetrievalTask, reads: Sequence[Read], watermarks: Sequence[Watermark]) -> tuple[str, ...]:
@@ -19,6 +23,31 @@ def not_read(task: RetrievalTask, reads: Sequence[Read], watermarks: Sequence[Wa
     if not any(read.found for read in reads if read.route in INDEX_ROUTES):
         lines += _never_asked(task)
     return tuple(dict.fromkeys(lines))
+
+
+def nearest(weighing: Weighing) -> tuple[Nearest, ...]:
+    """Return what came nearest to an answer that abstains, each with why it doesn't apply (R15).
+
+    Only published text is named: a live case is never out of range.
+    """
+    outside = [
+        Nearest(ref=item.record.target, revision=item.record.revision, why=item.validity.reasons)
+        for item in weighing.weighed
+        if item.is_out_of_range
+    ]
+    refused = [
+        Nearest(ref=record.target, revision=record.revision, why=(why,))
+        for record, why in weighing.ineligible
+        if record.kind is not CandidateKind.CASE
+    ]
+    return (*outside, *refused)[:NEAREST]
+
+
+def broadened_note(task: RetrievalTask) -> str:
+    """Return which retrieval this one broadens, and in what; "" for one that stands by itself (R18)."""
+    if task.broadened is None:
+        return ""
+    return f"Broadened from retrieval {task.broadened.request_id}: {task.broadened.widened.described()}."
 
 
 def notes(reads: Sequence[Read], weighing: Weighing, listed: int, wanted: int) -> tuple[str, ...]:
@@ -34,7 +63,7 @@ def notes(reads: Sequence[Read], weighing: Weighing, listed: int, wanted: int) -
         lines.append(f"{weighing.stale} found at another revision; shown as the record holds them now.")
     lines += [f"Superseded: {gap}." for item in weighing.weighed for gap in item.gaps]
     if weighing.ineligible:
-        lines.append(f"{weighing.ineligible} found and left out: the strategy doesn't accept them.")
+        lines.append(f"{len(weighing.ineligible)} found and left out: the strategy doesn't accept them.")
     if listed < min(wanted, len(weighing.weighed)):
         lines.append(f"The token budget has room for {listed} candidates.")
     return tuple(dict.fromkeys(lines))
@@ -59,10 +88,11 @@ def _ended_early(reads: Sequence[Read]) -> Iterator[str]:
 
 def _never_asked(task: RetrievalTask) -> Iterator[str]:
     """Name what the strategy leaves unread by its own definition."""
-    strategy, domain = task.strategy, task.profile.domain_id
+    strategy = task.strategy
     for collection in Collection:
         steps = [step for step in strategy.steps if step.collection is collection]
         if not steps:
             yield f"{collection}: {strategy.id} version {strategy.version} doesn't read it"
-        elif all(step.own_domain_only for step in steps):
-            yield f"{collection}: only domain {domain} was read"
+        elif all(domains := [task.domains_of(step) for step in steps]):
+            read = ", ".join(dict.fromkeys(domain for each in domains for domain in each))
+            yield f"{collection}: only domain {read} was read"

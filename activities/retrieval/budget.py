@@ -12,6 +12,9 @@ CHARACTERS_PER_TOKEN = 4
 LEAST_EXTRACT = 80
 """Characters that each listed candidate gets at least; every outcome label fits."""
 
+_LEFT_OUT = "[...] "
+"""Before an extract that begins where the text was found."""
+
 _SENTENCE_END = re.compile(r"[.!?](?=\s)|\n")
 
 
@@ -49,5 +52,8 @@ def cut(text: str, limit: int) -> str:
 def _within(extract: Words, share: int) -> tuple[str, bool]:
     if len(extract) <= share:
         return extract.whole(), True
-    text = cut(extract.text, max(0, share - len(extract.label) - 1))
+    left = max(0, share - len(extract.label) - 1)
+    text = cut(extract.text, left)
+    if extract.best:
+        text = _LEFT_OUT + cut(extract.text[extract.best :], max(0, left - len(_LEFT_OUT)))
     return Words(extract.label, text).whole(), False

@@ -7,16 +7,18 @@ from dataclasses import dataclass
 
 from activities.retrieval.budget import fit, room
 from activities.retrieval.extracts import words
-from activities.retrieval.routes import Read
+from activities.retrieval.reads import Read
 from contracts.candidates import CandidateRecord, Found, Resolution, RetrievalTask
 from contracts.experience import Limits
 from contracts.fusion import Fused, Ranking, fuse
-from contracts.labels import CandidateKind, Collection
+from contracts.labels import CandidateKind, Collection, Outcome
 from contracts.projection import outcome_label
 from contracts.retrieval import Candidate, Match, RetrievalRequest, Superseded, Validity, ValidityState
-from contracts.strategy import SourceStep
+from contracts.strategy import Route, SourceStep, Strategy
 from contracts.validity import FITS, combine, judge, judge_units, lost_cover, lost_limits
 
+_BY_SECTION = frozenset({Route.LEXICAL, Route.DENSE_BODY, Route.CONCEPT_LINKS})
+"""Routes that tell the sections of an article apart."""
 _CASE_NOTE = "a live case, not reviewed experience: compare its facts"
 
 
@@ -31,6 +33,23 @@ class Weighed:
     validity: Validity
     gaps: tuple[str, ...] = ()
     """What its supersession left without a successor, of what the request states (R10)."""
+    contrast: str = ""
+    """Why it stands apart from the answer's other candidates; "" when it doesn't (R5)."""
+
+    @property
+    def is_out_of_range(self) -> bool:
+        """Whether its limits leave the request out."""
+        return self.validity.state is ValidityState.OUT_OF_RANGE
+
+    @property
+    def section(self) -> int:
+        """The section of an article that was found best; the first when the text has changed since."""
+        places = [
+            (rank, found.section)
+            for read, rank, found in self.found_by
+            if read.route in _BY_SECTION and found.revision == self.record.revision
+        ]
+        return min(places)[1] if places else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +59,8 @@ class Weighing:
     weighed: list[Weighed]
     stale: int
     """Found at a revision that is not the current one."""
-    ineligible: int
-    """Current, and not what the strategy accepts."""
+    ineligible: list[tuple[CandidateRecord, str]]
+    """Current, and not what the strategy accepts, each with why."""
 
 
 def in_order(reads: Sequence[Read], k: int) -> list[Fused]:
@@ -58,31 +77,59 @@ def weigh(task: RetrievalTask, fused: Sequence[Fused], reads: Sequence[Read], re
     """Return what may be shown, by the record alone; candidates that are out of range come last."""
     by_name = {read.name: (read, {found.target: found for found in reversed(read.found)}) for read in reads}
     weighed: list[Weighed] = []
-    stale = ineligible = 0
+    ineligible: list[tuple[CandidateRecord, str]] = []
+    stale = 0
     for item in fused:
         record = resolution.records.get(item.target)
         if record is None:
             continue
         places = [(*by_name[place.ranking], place.rank) for place in item.places]
         found_by = tuple((read, rank, found[item.target]) for read, found, rank in places)
-        if not any(_eligible(record, read.step, task) for read, _, _ in found_by):
-            ineligible += 1
+        refusals = [_refusal(record, read.step, task) for read, _, _ in found_by]
+        if all(refusals):
+            ineligible.append((record, refusals[0]))
             continue
         stale += any(found.revision != record.revision for _, _, found in found_by)
         # A synopsis that routing found doesn't open the text behind it.
         detail = task.strategy.show_detail and any(read.collection is not Collection.ROUTING for read, _, _ in found_by)
         gaps = _gaps(record, task.request)
         validity = _validity(record, task.request, gaps, detail=detail)
-        weighed.append(Weighed(record, found_by, detail, validity, gaps))
-    weighed.sort(key=lambda item: item.validity.state is ValidityState.OUT_OF_RANGE)  # stable: order is kept
+        contrast = contrast_of(record, task.strategy)
+        weighed.append(Weighed(record, found_by, detail, validity, gaps, contrast))
+    weighed.sort(key=lambda item: item.is_out_of_range)  # stable: order is kept
     return Weighing(weighed, stale, ineligible)
 
 
-def present(task: RetrievalTask, weighed: Sequence[Weighed]) -> tuple[Candidate, ...]:
-    """Return the best as candidates, within the result and token budget."""
+def contrast_of(record: CandidateRecord, strategy: Strategy) -> str:
+    """Return the label of a candidate that the strategy shows apart: experience that did not succeed (R5)."""
+    if not strategy.contrast or record.draft is None or record.draft.outcome is Outcome.SUCCEEDED:
+        return ""
+    return f"shown to contrast: {record.draft.outcome.replace('_', ' ')}"
+
+
+def choose(task: RetrievalTask, weighed: Sequence[Weighed]) -> list[Weighed]:
+    """Return what is listed, within the result and token budget: what may apply, then what contrasts with it.
+
+    Neither crowds the other out: the strategy keeps places for what did not succeed, which takes more only where the
+    others leave room (R5). What is out of range comes last.
+    """
+    room_for = min(task.request.results or task.strategy.results, room(task.request.tokens))
+    fitting = [item for item in weighed if not item.is_out_of_range]
+    apart = [item for item in fitting if item.contrast]
+    others = [item for item in fitting if not item.contrast]
+    kept = min(task.strategy.contrast, len(apart), room_for // 2)
+    first = others[: room_for - kept]
+    second = apart[: room_for - len(first)]
+    rest = [item for item in weighed if item.is_out_of_range]
+    return [*first, *second, *rest[: room_for - len(first) - len(second)]]
+
+
+def present(task: RetrievalTask, shown: Sequence[Weighed]) -> tuple[Candidate, ...]:
+    """Return what was chosen as candidates, their extracts within the token budget."""
     request = task.request
-    shown = weighed[: min(request.results or task.strategy.results, room(request.tokens))]
-    extracts = fit([words(item.record, request, detail=item.detail) for item in shown], request.tokens)
+    extracts = fit(
+        [words(item.record, request, detail=item.detail, section=item.section) for item in shown], request.tokens
+    )
     return tuple(
         _candidate(rank, item, extract, complete)
         for rank, (item, (extract, complete)) in enumerate(zip(shown, extracts, strict=True), start=1)
@@ -111,19 +158,24 @@ def _candidate(rank: int, item: Weighed, extract: str, complete: bool) -> Candid
         ),
         limits=_limits(record),
         validity=item.validity,
+        contrast=item.contrast,
         supersedes=tuple(Superseded(ref=earlier.ref, revision=earlier.revision) for earlier in record.supersedes),
+        feedback=record.feedback,
     )
 
 
-def _eligible(record: CandidateRecord, step: SourceStep, task: RetrievalTask) -> bool:
-    """Return whether the step accepts the record; an index may have found it by what it used to be."""
+def _refusal(record: CandidateRecord, step: SourceStep, task: RetrievalTask) -> str:
+    """Return why the step doesn't accept the record, or ""; an index may have found it by what it used to be."""
     if record.kind not in step.kinds:
-        return False
-    if step.own_domain_only and record.owner != task.profile.domain_id:
-        return False
+        return f"the strategy doesn't read a {record.kind} here"
+    domains = task.domains_of(step)
+    if domains and record.owner not in domains:
+        return f"it belongs to domain {record.owner}, and only {', '.join(domains)} is read here"
     if record.draft is not None and record.draft.outcome not in step.outcomes:
-        return False
-    return not step.needs_effort or (record.draft is not None and record.draft.effort is not None)
+        return f"its outcome is {record.draft.outcome.replace('_', ' ')}"
+    if step.needs_effort and (record.draft is None or record.draft.effort is None):
+        return "it has no recorded effort"
+    return ""
 
 
 def _validity(record: CandidateRecord, request: RetrievalRequest, gaps: tuple[str, ...], *, detail: bool) -> Validity:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from time import perf_counter
 
-from activities.retrieval.account import not_read, notes
-from activities.retrieval.candidates import in_order, present, weigh
-from activities.retrieval.routes import Read, Routes
+from activities.observation import SILENT, Telemetry
+from activities.retrieval.account import broadened_note, nearest, not_read, notes
+from activities.retrieval.composing import compose, targets_of
+from activities.retrieval.rankings import kept
+from activities.retrieval.reads import Read
+from activities.retrieval.routes import Routes
 from activities.retrieval.waiting import Progress, wait_for
 from contracts import limits
 from contracts.candidates import Resolution, RetrievalTask
@@ -36,6 +40,7 @@ class RetrievalEngine:
         embedder: Makes the objective's vector.
         clock: The time of the answer.
         times: How long to wait for what.
+        telemetry: Where traces and measures go.
     """
 
     def __init__(
@@ -45,11 +50,14 @@ class RetrievalEngine:
         embedder: Embedder,
         clock: Clock,
         times: TimeLimits | None = None,
+        *,
+        telemetry: Telemetry = SILENT,
     ) -> None:
         self._records = records
+        self._telemetry = telemetry
         self._clock = clock
         self._times = times or TimeLimits()
-        self._routes = Routes(records, index, embedder, self._times.route)
+        self._routes = Routes(records, index, embedder, self._times.route, telemetry.tracing)
 
     async def answer(self, request_id: str) -> RetrievalReceipt:
         """Answer the request and store the answer; a repeat returns the first one (R20).
@@ -57,9 +65,23 @@ class RetrievalEngine:
         Raises:
             UnknownRetrieval: There is no such request.
         """
-        task = await self._records.load(request_id)
-        if task.answer is not None:
-            return _receipt(task.answer)
+        began = perf_counter()
+        with self._telemetry.tracing.step("answer retrieval", retrieval_id=request_id) as step:
+            task = await self._records.load(request_id)
+            if task.answer is not None:
+                return _receipt(task.answer)
+            strategy = task.strategy
+            step.tell(strategy=strategy.id, strategy_version=strategy.version)
+            reads, answer = await self._answered(task)
+            step.tell(candidates=len(answer.candidates), abstained=answer.abstained)
+        measures = self._telemetry.measures
+        for read in reads:
+            measures.route_ended(strategy.id, read.collection, read.route, read.state, read.seconds)
+        measures.retrieval_answered(strategy.id, abstained=answer.abstained, seconds=perf_counter() - began)
+        return _receipt(answer)
+
+    async def _answered(self, task: RetrievalTask) -> tuple[Sequence[Read], Answer]:
+        """Return what the routes read, and the answer as it was stored."""
         progress = await wait_for(
             self._records,
             task.request.wait_for_position,
@@ -67,15 +89,16 @@ class RetrievalEngine:
             every=self._times.watermark_every,
         )
         reads = await self._routes.read(task, progress.watermarks)
-        answer = await self._compose(task, reads, progress)
-        return _receipt(await self._records.save(task, answer))
+        resolution = await self._resolve(task, targets_of(task, reads))
+        answer = self._answer(task, reads, resolution, progress)
+        return reads, await self._records.save(task, answer, kept(task, reads, resolution))
 
-    async def _compose(self, task: RetrievalTask, reads: Sequence[Read], progress: Progress) -> Answer:
+    def _answer(self, task: RetrievalTask, reads: Sequence[Read], resolution: Resolution, progress: Progress) -> Answer:
+        answered_at = self._clock.now()  # right after the record was read: a rerun reads it as of then
         strategy = task.strategy
-        fused = in_order(reads, strategy.rrf_k)
-        resolution = await self._resolve(task, [item.target for item in fused])
-        weighing = weigh(task, fused, reads, resolution)
-        candidates = present(task, weighing.weighed)
+        composed = compose(task, reads, resolution)
+        weighing, candidates = composed.weighing, composed.candidates
+        abstained = all(item.validity.state is ValidityState.OUT_OF_RANGE for item in candidates)
         wanted = task.request.results or strategy.results
         return Answer(
             request_id=task.request.request_id,
@@ -88,9 +111,15 @@ class RetrievalEngine:
             not_read=not_read(task, reads, progress.watermarks),
             omitted_by_permission=len(resolution.not_permitted),
             withdrawn=len(resolution.withdrawn),
-            abstained=all(item.validity.state is ValidityState.OUT_OF_RANGE for item in candidates),
-            notes=(*filter(None, [progress.note]), *notes(reads, weighing, len(candidates), wanted)),
-            answered_at=self._clock.now(),
+            abstained=abstained,
+            nearest=nearest(weighing) if abstained else (),
+            notes=(
+                *filter(None, [progress.note, broadened_note(task)]),
+                *notes(reads, weighing, len(candidates), wanted),
+            ),
+            answered_at=answered_at,
+            effort=composed.effort,
+            broadened=task.broadened,
         )
 
     async def _resolve(self, task: RetrievalTask, targets: Sequence[str]) -> Resolution:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
+from contracts.articles import sections
 from contracts.candidates import CandidateRecord
 from contracts.cases import Case, Effort
 from contracts.experience import Draft, KnowledgeUnit
@@ -18,6 +20,8 @@ class Words:
 
     label: str
     text: str
+    best: int = 0
+    """Where the part begins that was found; shown first where the whole has no room."""
 
     def __len__(self) -> int:
         return len(self.whole())
@@ -27,13 +31,14 @@ class Words:
         return "\n".join(filter(None, [self.label, self.text]))
 
 
-def words(record: CandidateRecord, request: RetrievalRequest, *, detail: bool) -> Words:
+def words(record: CandidateRecord, request: RetrievalRequest, *, detail: bool, section: int = 0) -> Words:
     """Return what the record says: the synopsis, and with `detail` the text behind it.
 
     Args:
         record: The target as the record holds it now.
         request: What its units' own limits are held against.
         detail: Whether technical text and case bodies may be shown (spec section 3).
+        section: Of an article's text: the one that was found.
     """
     if record.draft is not None:
         lines = _synopsis(record.draft, record.owner)
@@ -43,7 +48,25 @@ def words(record: CandidateRecord, request: RetrievalRequest, *, detail: bool) -
     if record.case is not None:
         lines = _case(record.case, record.owner)
         return Words("", _joined([*lines, record.case.body.strip() if detail else ""]))
-    return Words("", record.text.strip() if detail else _joined([f"Owner: {record.owner}"]))
+    if not detail:
+        return Words("", _joined([f"Owner: {record.owner}"]))
+    text = record.text.strip()
+    return Words("", text, begin_of(text, section))
+
+
+def begin_of(text: str, section: int) -> int:
+    """Return where a section begins in its article; 0 when it can't be told."""
+    parts = sections(text)
+    if not 0 < section < len(parts):
+        return 0
+    # Parts are the text's own words in order; only the blanks between their paragraphs may differ.
+    begin = 0
+    for before, part in pairwise(parts[: section + 1]):
+        least = len(before) - 2 * before.count("\n\n")
+        begin = text.find(part.partition("\n\n")[0], begin + max(1, least))
+        if begin < 0:
+            return 0
+    return begin
 
 
 def effort_line(effort: Effort | None) -> str:

@@ -10,8 +10,8 @@ from activities.records.audit_verification import AuditVerifier
 from activities.records.database import Database
 from contracts.audit import AuditVerification
 from deploy.commands.attach import attached
-from deploy.commands.imports import write_json
 from deploy.commands.progress import console, say
+from deploy.commands.results import write_json
 from deploy.settings import Settings
 
 
@@ -47,10 +47,19 @@ async def verification(system_database_url: str, expected: str | None) -> AuditV
         await database.close()
 
 
-async def show_audit(settings: Settings, *, subject: str | None, actor: str | None, after: int, limit: int) -> None:
+async def show_audit(
+    settings: Settings,
+    *,
+    subject: str | None,
+    actor: str | None,
+    after: int,
+    limit: int,
+    json_file: Path | None,
+) -> None:
     """Print rows of the chain."""
     async with attached(settings, progress=say) as target:
         rows = await target.admin.audit(subject=subject, actor=actor, after=after, limit=limit)
+    write_json(json_file, {"rows": [row.model_dump(mode="json") for row in rows]})
     for row in rows:
         details = " ".join(f"{name}={value}" for name, value in row.details.items())
         revision = "" if row.revision is None else f" revision {row.revision}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -12,6 +11,7 @@ from contracts.identity import Domain, Tenant
 from deploy.cast import Cast, engage
 from deploy.commands.attach import Attached, attached
 from deploy.commands.progress import bars, console, say
+from deploy.commands.results import write_json
 from deploy.importing import CaseFile, ImportReport, import_cases, read_case_file
 from deploy.searchable import until_searchable
 from deploy.settings import Settings
@@ -70,12 +70,6 @@ async def import_and_wait(target: Attached, cast: Cast, file: CaseFile, *, is_re
     return {**_counts(report), **_times(report, saved, searchable), **figures.model_dump(mode="json")} | {
         "watermarks": {watermark.collection.value: watermark.position for watermark in watermarks}
     }
-
-
-def write_json(file: Path | None, content: dict[str, Any]) -> None:
-    """Write a command's result to the file that was asked for, if any."""
-    if file is not None:
-        file.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _counts(report: ImportReport) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from rich.table import Table
 
 from contracts.reconcile import ReconcileReport
 from deploy.commands.attach import attached
-from deploy.commands.imports import write_json
 from deploy.commands.progress import console, say
+from deploy.commands.results import write_json
 from deploy.searchable import until_searchable
 from deploy.settings import Settings
 

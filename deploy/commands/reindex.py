@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from deploy.commands.attach import attached
 from deploy.commands.progress import bars, console, say
+from deploy.commands.results import write_json
 from deploy.searchable import until_searchable
 from deploy.settings import Settings
 
 
-async def reindex(settings: Settings) -> None:
+async def reindex(settings: Settings, *, json_file: Path | None) -> None:
     """Rebuild the index and wait until everything can be found again."""
     async with attached(settings, progress=say) as target:
         begun = await target.admin.reindex()
@@ -19,3 +22,4 @@ async def reindex(settings: Settings) -> None:
             )
             progress.update(task, completed=begun.keys)
     console.print(f"[bold]{begun.keys}[/] entries are searchable again.")
+    write_json(json_file, {"keys": begun.keys})

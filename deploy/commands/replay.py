@@ -16,8 +16,8 @@ from contracts.errors import CaseloreError, UnknownTenant
 from contracts.identity import Grant, Principal, Tenant
 from contracts.labels import PrincipalKind
 from deploy.commands.attach import Attached, attached
-from deploy.commands.imports import write_json
 from deploy.commands.progress import bars, console, say
+from deploy.commands.results import write_json
 from deploy.replaying import ReplayReport, Survey, replay, survey
 from deploy.settings import Settings
 

@@ -134,6 +134,13 @@ class EmbeddedServices:
         ensure_port_free(
             settings.http_host, settings.http_port, setting="CASELORE_HTTP_PORT", host_setting="CASELORE_HTTP_HOST"
         )
+        if settings.metrics_port is not None:
+            ensure_port_free(
+                settings.metrics_host,
+                settings.metrics_port,
+                setting="CASELORE_METRICS_PORT",
+                host_setting="CASELORE_METRICS_HOST",
+            )
         if self.temporal is not None:
             # A server that a killed owner of this folder left would hold the ports.
             await asyncio.to_thread(self.temporal.end_left_behind)

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from api.client import CaseloreClient
+from contracts.broadening import Broadening
 from contracts.cases import BodyFormat, CaseFacts, CaseLink, CaseLinkKind, CaseResult, Delivery, Effort, Origin, Paper
+from contracts.consultation import Consultation, ConsultReply
 from contracts.experience import Draft, KnowledgeUnit, Limits, Proposal, RoutingSynopsis, SourceSpan
+from contracts.feedback import CandidateOutcome, Feedback, Usefulness
 from contracts.identity import Grant
 from contracts.labels import CaseState, Outcome, PaperKind, ProofLevel, UnitKind
 from contracts.lifecycle import Event, Stage
@@ -136,6 +139,7 @@ async def through_everything(office: Office, tenant: str, say: Word, *, other_ca
     draft = await _reviewed(office, say, experience_id, draft, papers[0].id)
     await office.searchable()
     request_id = await _used(agent, say, tenant, case_id, experience_id, external_id)
+    await _consulted(office, agent, say, request_id)
     return Canaried(case_id, experience_id, request_id, draft)
 
 
@@ -245,4 +249,14 @@ async def _used(
     await agent.settle_check(
         CheckResult(decision_id=use.decision_id, check_id=check, outcome=CheckOutcome.HELD, note=say("held"))
     )
+    outcome = CandidateOutcome(ref=ref, revision=shown.revision, usefulness=Usefulness.HELPED, note=say("turned out"))
+    await agent.give_feedback(Feedback(feedback_id=fresh(), decision_id=use.decision_id, outcomes=(outcome,)))
+    await agent.broaden(request.request_id, Broadening(request_id=fresh(), reason=say("too narrow"), every_domain=True))
     return request.request_id
+
+
+async def _consulted(office: Office, agent: CaseloreClient, say: Word, request_id: str) -> None:
+    """Ask another domain, and have its owner answer."""
+    asked = Consultation(consultation_id=fresh(), domain_id="development", brief=say("brief"), reason=say("why asked"))
+    await agent.consult(request_id, asked)
+    await office.cast.owner.reply(asked.consultation_id, ConsultReply(reply_id=fresh(), text=say("reply")))

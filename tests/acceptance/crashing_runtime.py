@@ -24,6 +24,7 @@ import workflows.options
 from activities.delivery import LifecycleDelivery
 from activities.erasure import ErasureActivities
 from activities.lifecycle import LifecycleActivities
+from activities.observation import Telemetry
 from activities.outbox import OutboxActivities
 from activities.projection import Projector
 from activities.records.erasure_work import ErasuresTable
@@ -50,10 +51,16 @@ STICKY = timedelta(seconds=1)
 
 
 def wired(
-    plan: CrashPlan, settings: Settings, addresses: Addresses, client: Client, index: Index, embedder: Embedder
+    plan: CrashPlan,
+    settings: Settings,
+    addresses: Addresses,
+    client: Client,
+    index: Index,
+    embedder: Embedder,
+    telemetry: Telemetry,
 ) -> Parts:
     """Return the product's own parts with places for a crash between them."""
-    parts = build(settings, addresses, client, index, embedder)
+    parts = build(settings, addresses, client, index, embedder, telemetry)
     watch_statements(parts.database._system, plan)
     commands, changes = (
         interrupted(table, name, plan) for table, name in zip(parts.listeners, ("commands", "changes"), strict=True)

@@ -14,6 +14,7 @@ from sqlalchemy import text
 
 from api.client import CaseloreClient
 from contracts.cases import CaseFacts, CaseLink, CaseLinkKind
+from contracts.consultation import Consultation
 from contracts.experience import Proposal
 from contracts.identity import Domain, Grant, Principal, Profile, Tenant
 from contracts.labels import PrincipalKind
@@ -47,10 +48,12 @@ ORIGINS = (("c", "d"), ("b:c", "d"), ("b", "c:d"))
 TABLES = (
     "arrivals", "cases", "case_states", "case_papers", "case_results", "case_links", "contents", "experiences",
     "revisions", "transitions", "commands", "review_decisions", "memory_uses", "verdicts", "fresh_checks",
-    "retrieval_requests",
+    "retrieval_requests", "broadenings", "consultations", "consultation_briefs", "consultation_replies", "feedbacks",
 )  # fmt: skip
 WORDS = "Renewal letters are not printed"
 PROFILE = "investigator"
+DOMAINS = (Domain(id="data", name="Data"), Domain(id="templates", name="Templates"))
+"""The agents work for the first and consult the second."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,8 @@ class Estate:
     members: list[Member]
 
     async def send(self, member: Member, asked: Asked) -> httpx.Response:
-        headers = {"Authorization": f"Bearer {member.key}"}
+        # One id for all: answers are compared to the byte, and a refusal repeats the id of its request.
+        headers = {"Authorization": f"Bearer {member.key}", "X-Request-ID": "one-and-the-same"}
         return await self.http.request(asked.method, asked.path, json=asked.body, params=asked.query, headers=headers)
 
     def is_next(self, member: Member, other: Member) -> bool:
@@ -106,7 +110,7 @@ async def running_estate(folder: Path) -> AsyncGenerator[Estate]:
         http = runtime.addresses.http
         admin = await stack.enter_async_context(CaseloreClient(http, administrator_key(settings.data_dir) or ""))
         tenants = [Tenant(id=name, name=f"Tenant {number}") for number, name in enumerate(NAMES)]
-        cast = await engage(stack, admin, http, tenants=tenants, domains=[Domain(id="data", name="Data")])
+        cast = await engage(stack, admin, http, tenants=tenants, domains=DOMAINS)
         people = [f"agent-{number}" for number in range(len(NAMES))]
         keys: list[str] = []
         for person, name in zip(people, NAMES, strict=True):
@@ -181,6 +185,10 @@ async def _work(cast: Cast, tenant: str, key: str, client: CaseloreClient, cases
         id=fresh(), case_id=cases[0], other_case_id=cases[1], kind=CaseLinkKind.RELATED, reason=f"Alike, says {word}."
     )
     await client.link_cases(link)
+    consultation = Consultation(
+        consultation_id=fresh(), domain_id="templates", brief="What keeps letters back?", reason=f"It is {word}."
+    )
+    await client.consult(answer.request_id, consultation)
     history = await client.arrivals(cases[0])
     holdings = Holdings(
         tenant=tenant,
@@ -198,6 +206,7 @@ async def _work(cast: Cast, tenant: str, key: str, client: CaseloreClient, cases
         candidate=answer.candidates[0].ref if answer.candidates else f"case/{cases[0]}",  # a test says what is missing
         link=link.id,
         content=history.arrivals[0].raw_content_id or "",
+        consultation=consultation.consultation_id,
     )
     return Member(key, client, holdings, cases, word)
 

@@ -46,6 +46,8 @@ class Holdings:
     candidate: str
     link: str
     content: str
+    consultation: str
+    """Of a domain that no other tenant's people work for."""
 
     def ids(self) -> list[str]:
         """Return every id that nobody else may ever be told."""
@@ -105,6 +107,12 @@ def _delegation() -> dict[str, Any]:
     return {**sent, "expires_at": "2099-01-01T00:00:00Z"}
 
 
+def _adoption() -> dict[str, Any]:
+    pin = {"strategy_id": "data-investigation", "version": 2}
+    sent = {"id": fresh(), "profile_id": "investigator", "pin": pin, "digest": DIGEST, "reason": "Newer."}
+    return {**sent, "expected": {**pin, "version": 1}}
+
+
 def _retrieval(**given: Any) -> dict[str, Any]:
     sent = {"request_id": fresh(), "profile_id": "investigator", "purpose": "test", "objective": "letters"}
     return {**sent, **given}
@@ -117,6 +125,20 @@ def _use(retrieval: str, candidate: str, **given: Any) -> dict[str, Any]:
 
 def _link(case: str, other: str, **given: Any) -> dict[str, Any]:
     return {"id": fresh(), "case_id": case, "other_case_id": other, "kind": "related", "reason": "Alike.", **given}
+
+
+def _broadening(**given: Any) -> dict[str, Any]:
+    return {"request_id": fresh(), "reason": "Nothing fits.", "every_domain": True, **given}
+
+
+def _consultation(**given: Any) -> dict[str, Any]:
+    sent = {"consultation_id": fresh(), "domain_id": "templates", "brief": "What keeps them back?"}
+    return {**sent, "reason": "To know.", **given}
+
+
+def _feedback(use: str, candidate: str, **given: Any) -> dict[str, Any]:
+    outcome = {"ref": candidate, "revision": 1, "usefulness": "helped"}
+    return {"feedback_id": fresh(), "decision_id": use, "outcomes": [outcome], **given}
 
 
 def _check(use: str) -> dict[str, Any]:
@@ -212,7 +234,23 @@ FOREIGN: Mapping[tuple[str, str], Requests] = {
         Asked("POST", "/v1/retrievals", _retrieval(case_id=it.case)),
         Asked("POST", "/v1/retrievals", _retrieval(tenant_id=own.tenant, case_id=it.case)),
     ],
+    ("POST", "/v1/retrievals/prepared"): lambda it, own: [
+        Asked("POST", "/v1/retrievals/prepared", _retrieval(tenant_id=it.tenant)),
+        Asked("POST", "/v1/retrievals/prepared", _retrieval(case_id=it.case)),
+        Asked("POST", "/v1/retrievals/prepared", _retrieval(tenant_id=own.tenant, case_id=it.case)),
+    ],
     ("GET", "/v1/retrievals/{request_id}"): lambda it, _: [Asked("GET", f"/v1/retrievals/{it.retrieval}")],
+    ("GET", "/v1/retrievals/{request_id}/record"): lambda it, _: [
+        Asked("GET", f"/v1/retrievals/{it.retrieval}/record")
+    ],
+    ("GET", "/v1/retrievals/{request_id}/rerun"): lambda it, _: [
+        Asked("GET", f"/v1/retrievals/{it.retrieval}/rerun")
+    ],
+    ("POST", "/v1/strategies/adoptions"): lambda _it, _own: [Asked("POST", "/v1/strategies/adoptions", _adoption())],
+    ("POST", "/v1/strategies/adoptions/{adoption_id}/decision"): lambda it, _: [
+        Asked("POST", f"/v1/strategies/adoptions/{it.experience}/decision", {
+            "decision_id": fresh(), "verdict": "adopt", "digest": DIGEST})
+    ],
     ("POST", "/v1/retrievals/{request_id}/reads"): lambda it, own: [
         Asked("POST", f"/v1/retrievals/{it.retrieval}/reads", {"ref": it.candidate, "revision": 1}),
     ],
@@ -220,6 +258,25 @@ FOREIGN: Mapping[tuple[str, str], Requests] = {
         Asked("POST", f"/v1/retrievals/{it.retrieval}/decisions", _use(it.retrieval, it.candidate)),
     ],
     ("POST", "/v1/checks"): lambda it, _: [Asked("POST", "/v1/checks", _check(it.use))],
+    ("POST", "/v1/retrievals/{request_id}/broadenings"): lambda it, _: [
+        Asked("POST", f"/v1/retrievals/{it.retrieval}/broadenings", _broadening())
+    ],
+    ("POST", "/v1/retrievals/{request_id}/consultations"): lambda it, _: [
+        Asked("POST", f"/v1/retrievals/{it.retrieval}/consultations", _consultation()),
+        Asked("POST", f"/v1/retrievals/{it.retrieval}/consultations", _consultation(consultation_id=it.consultation)),
+    ],
+    ("GET", "/v1/consultations/{consultation_id}"): lambda it, _: [
+        Asked("GET", f"/v1/consultations/{it.consultation}")
+    ],
+    ("POST", "/v1/consultations/{consultation_id}/reply"): lambda it, own: [
+        Asked("POST", f"/v1/consultations/{it.consultation}/reply", {"reply_id": fresh(), "text": "It is known."}),
+        Asked("POST", f"/v1/consultations/{it.consultation}/reply", {
+            "reply_id": fresh(), "text": "It is known.", "request_id": own.retrieval}),
+    ],
+    ("POST", "/v1/decisions/{decision_id}/feedback"): lambda it, own: [
+        Asked("POST", f"/v1/decisions/{it.use}/feedback", _feedback(it.use, own.candidate)),
+    ],
+    ("GET", "/v1/decisions/{decision_id}/feedback"): lambda it, _: [Asked("GET", f"/v1/decisions/{it.use}/feedback")],
     ("GET", "/v1/cases"): lambda it, _: [
         Asked("GET", "/v1/cases", query={"tenant_id": it.tenant, **more})
         for more in ({}, {"limit": "200"}, {"state": "open"})
@@ -233,6 +290,9 @@ OWN_ONLY: Mapping[tuple[str, str], Callable[[], Asked]] = {
     ("GET", "/v1/reviews"): lambda: Asked("GET", "/v1/reviews", query={"limit": "500"}),
     ("GET", "/v1/delegations"): lambda: Asked("GET", "/v1/delegations"),
     ("GET", "/v1/watermarks"): lambda: Asked("GET", "/v1/watermarks"),
+    ("GET", "/v1/consultations"): lambda: Asked("GET", "/v1/consultations", query={"limit": "200"}),
+    ("GET", "/v1/strategies"): lambda: Asked("GET", "/v1/strategies"),
+    ("GET", "/v1/strategies/adoptions"): lambda: Asked("GET", "/v1/strategies/adoptions"),
 }
 """Routes that name nothing: whatever they answer is about the caller, or about no tenant."""
 
@@ -255,4 +315,8 @@ def taken_keys(it: Holdings, own: Holdings) -> list[Asked]:
             _use(own.retrieval, own.candidate, decision_id=it.use),
         ),
         Asked("POST", "/v1/cases/links", _link(own.case, own.other_case, id=it.link)),
+        Asked("POST", f"/v1/retrievals/{own.retrieval}/broadenings", _broadening(request_id=it.retrieval)),
+        Asked(
+            "POST", f"/v1/retrievals/{own.retrieval}/consultations", _consultation(consultation_id=it.consultation)
+        ),
     ]  # fmt: skip

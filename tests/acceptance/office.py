@@ -24,6 +24,7 @@ from deploy.importing import ImportReport, delivery_of, experience_id, import_ca
 from deploy.runtime import Runtime, running
 from deploy.searchable import until_searchable
 from deploy.settings import Settings, load_settings
+from deploy.telemetry import Observability
 from tests.ports import port_settings
 
 TENANTS = (Tenant(id="north", name="North"), Tenant(id="south", name="South"))
@@ -120,10 +121,12 @@ async def open_office(
 
 
 @asynccontextmanager
-async def running_office(settings: Settings, **given: Any) -> AsyncGenerator[tuple[Runtime, Office]]:
+async def running_office(
+    settings: Settings, *, observed: Observability | None = None, **given: Any
+) -> AsyncGenerator[tuple[Runtime, Office]]:
     """Run a whole Caselore in this process, with its office."""
     async with (
-        running(settings) as runtime,
+        running(settings, observed=observed) as runtime,
         open_office(runtime.addresses.http, settings.data_dir, **given) as office,
     ):
         yield runtime, office

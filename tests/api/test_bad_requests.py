@@ -18,7 +18,8 @@ def problem(response: Any) -> tuple[int, str, str]:
     """Return status, type and field of a problem, having checked its form."""
     assert response.headers["content-type"] == PROBLEM_TYPE, response.text
     found = response.json()
-    assert set(found) == {"type", "title", "status", "detail", "field", "accepted"}
+    assert set(found) == {"type", "title", "status", "detail", "field", "accepted", "request_id"}
+    assert found["request_id"] == response.headers["X-Request-ID"]
     assert found["status"] == response.status_code
     assert found["title"]
     assert found["detail"]
@@ -81,8 +82,9 @@ async def test_a_method_that_a_path_does_not_take(world: World) -> None:
 
 async def test_r4_another_tenants_case_looks_like_none(world: World) -> None:
     theirs = await world.new_case("south", as_="stranger")
-    mine = await world.send("GET", f"/v1/cases/{theirs}")
-    none = await world.send("GET", f"/v1/cases/{fresh()}")
+    same = {"X-Request-ID": "one-and-the-same"}
+    mine = await world.send("GET", f"/v1/cases/{theirs}", headers=same)
+    none = await world.send("GET", f"/v1/cases/{fresh()}", headers=same)
     assert mine.status_code == none.status_code == 404
     assert mine.json() == none.json()
     for path, body in (

@@ -72,7 +72,10 @@ async def test_what_nobody_answered_is_sent_again(failure: httpx.Response | Exce
     async with client_of(transport) as client:
         assert (await client.get_command(fresh())).state == "applied"
     assert len(transport.requests) == 3
-    assert list(pauses) == [0.2, 0.4]
+    first, second = pauses
+    assert (0.2 <= first <= 0.3, 0.4 <= second <= 0.6) == (True, True)
+    assert pauses != [0.2, 0.4], "spread, so that those who failed together don't come back together"
+    assert len({request.content for request in transport.requests}) == 1
     assert transport.requests[0].headers["authorization"] == "Bearer key"
 
 
@@ -80,7 +83,8 @@ async def test_the_servers_pause_is_kept_within_bounds(pauses: Sequence[float]) 
     away = httpx.Response(503, headers={"Retry-After": "3600"})
     async with client_of(Answers(away, httpx.Response(200, json=APPLIED))) as client:
         await client.get_command(fresh())
-    assert list(pauses) == [5.0]
+    [pause] = pauses
+    assert 5.0 <= pause <= 7.5
 
 
 async def test_retries_end(pauses: Sequence[float]) -> None:

@@ -13,9 +13,9 @@ from temporalio.testing import WorkflowEnvironment
 from activities.records.database import Database
 from activities.records.identities import Identities
 from activities.records.migrate import migrate
-from contracts.cases import CaseLink, CaseLinkKind, Origin
+from contracts.cases import CaseFacts, CaseLink, CaseLinkKind, Origin
 from contracts.errors import EmbeddingUnavailable, SameCase, UnknownCase, UnknownLink
-from contracts.identity import Grant, Principal
+from contracts.identity import Domain, Grant, Principal
 from contracts.labels import PrincipalKind
 from contracts.related import Asked, Relation
 from contracts.retrieval import RouteState
@@ -127,6 +127,39 @@ async def test_r2_decisions_then_facts_then_likeness(office: Office, tenant: str
         assert office.listed(await client.related(asked))[:2] == ["request", "object"]
         backwards = await client.related((by_name["request"]).case_id, include_later=True)
     assert (backwards.cases[0].case_id, backwards.cases[0].relation) == (asked, Relation.SAME_REQUEST)
+
+
+async def test_r2_of_cases_as_much_alike_the_nearer_in_time_comes_first(office: Office, tenant: str) -> None:
+    """Neither order of delivery nor of ids decides: the one in the middle of a year was delivered first."""
+    asked_at = NOW + timedelta(days=2_000)
+    for name, days in (("half a year", 180), ("two years", 730), ("a day", 1)):
+        await office.open("letters", tenant=tenant, as_=tenant, name=name, at=asked_at - timedelta(days=days))
+    asked = await office.open("letters", tenant=tenant, as_=tenant, at=asked_at)
+    await office.project()
+    answer = await office.related(asked, as_=tenant)
+    assert office.listed(answer) == ["a day", "half a year", "two years"]
+    assert [each.reasons[0].days_apart for each in answer.cases] == [1.0, 180.0, 730.0]
+
+
+async def test_r15_the_domains_of_the_nearest_are_counted_and_route_nothing(office: Office, tenant: str) -> None:
+    """Cases without a domain aren't counted, nor are those that the caller may not see."""
+    elsewhere = fresh()
+    await Identities(office.world.database).add_domain(Domain(id=elsewhere, name="Elsewhere"))
+    for number in range(3):
+        facts = CaseFacts(domain_id="data")
+        await office.open("letters", tenant=tenant, as_=tenant, name=f"data {number}", facts=facts)
+    await office.open("login", tenant=tenant, as_=tenant, facts=CaseFacts(domain_id=elsewhere))
+    await office.open("letters", tenant=tenant, as_=tenant, name="nobody's")
+    asked = await office.open("letters", tenant=tenant, as_=tenant)
+    await office.project()
+    answer = await office.related(asked, as_=tenant)
+    first, *others = answer.went_to
+    assert (first.domain_id, first.cases) == ("data", 3)
+    assert {office.names[case] for case in first.case_ids} == {"data 0", "data 1", "data 2"}
+    assert first.share > sum(each.share for each in others)
+    assert sum(each.share for each in answer.went_to) == pytest.approx(1.0, abs=0.01)
+    async with office.caller(tenant) as client:
+        assert (await client.get_case(asked)).facts.domain_id is None
 
 
 async def test_an_object_of_many_cases_leaves_room_for_the_others(office: Office, tenant: str) -> None:

@@ -109,10 +109,12 @@ async def test_r20_an_agent_asks_reads_decides_and_reports(answering: World) -> 
 
     async with answering.database.as_system() as connection:
         rows = await connection.execute(
-            text(f"SELECT kind, text FROM case_papers WHERE case_id = '{case_id}'")  # the case's only paper
+            text(f"SELECT kind, text FROM case_papers WHERE case_id = '{case_id}' ORDER BY title")
         )
-        [(kind, filed)] = rows.all()
-    assert (kind, json.loads(filed)["citations"][0]["ref"]) == ("memory_use", ref)
+        [(kind, checked), (other_kind, decided)] = rows.all()  # the case's only papers
+    assert kind == other_kind == "memory_use"
+    assert json.loads(checked)["outcome"] == "held"
+    assert json.loads(decided)["citations"][0]["ref"] == ref
 
 
 async def test_r20_only_what_was_answered_can_be_read_or_cited(answering: World) -> None:
@@ -167,3 +169,22 @@ async def test_r23_with_no_worker_the_request_is_stored_and_can_be_asked_again(
         world.caller("agent", alone.app) as agent,
     ):
         assert (await agent.retrieve(request)).request_id == request.request_id
+
+
+async def test_r20_a_retrieval_is_shown_whole_and_comes_out_again(answering: World) -> None:
+    await answering.published()
+    request = asking()
+    async with answering.caller("agent") as agent, answering.caller("stranger") as stranger:
+        answer = await agent.retrieve(request)
+        record = await agent.retrieval_record(request.request_id)
+        assert (record.request, record.answer) == (request, answer)
+        assert record.strategy.digest() == record.strategy_digest == answer.strategy_digest
+        assert (record.principal_id, record.can_rerun, record.uses) == ("agent", True, ())
+        again = await agent.rerun(request.request_id)
+        assert (again.same, again.differences) == (True, ())
+        assert [(each.ref, each.revision) for each in again.candidates] == [
+            (each.ref, each.revision) for each in answer.candidates
+        ]
+        for refused in (stranger.retrieval_record, stranger.rerun):
+            with pytest.raises(UnknownRetrieval):
+                await refused(request.request_id)

@@ -10,49 +10,66 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
+from prometheus_client import CollectorRegistry
 from sqlalchemy import text
 from temporalio.client import Client
 from temporalio.worker import Worker
 
 from activities.case_text import CaseText
+from activities.consulting import Consulting
 from activities.delivery import LifecycleDelivery
 from activities.intake import Intake
 from activities.lifecycle import LifecycleActivities
 from activities.mail.newly_written import newly_written
+from activities.observation import Telemetry
 from activities.personal_data.finder import RuleFinder
 from activities.reconciling import Reconciler
 from activities.records.access import Access
+from activities.records.adoptions import AdoptionsTable
 from activities.records.arrival_history import ArrivalHistoryTable
 from activities.records.arrivals import Arrivals
 from activities.records.articles import Articles
 from activities.records.as_of import AsOfReads
 from activities.records.audit import AuditTable
+from activities.records.broadenings import Broadenings
 from activities.records.case_links import CaseLinksTable
 from activities.records.cases import Cases
+from activities.records.consultations import ConsultationsTable
 from activities.records.database import Database
 from activities.records.dead_letters import DeadLetters
 from activities.records.delegations import DelegationsTable
 from activities.records.erasures import ErasureOrders
 from activities.records.experiences import Experiences
+from activities.records.feedbacks import Feedbacks
 from activities.records.figures import FiguresTable
+from activities.records.gauges import GaugesTable
 from activities.records.identities import Identities
+from activities.records.keys import Keys
 from activities.records.lifecycle import LifecycleTable
+from activities.records.listings import Listings
 from activities.records.memory_use import MemoryUses
 from activities.records.outbox import OutboxTable
+from activities.records.person_identities import PersonIdentities
 from activities.records.placeholders import PlaceholdersTable
 from activities.records.projections import ProjectionsTable
 from activities.records.reconcile_reports import ReconcileReportsTable
 from activities.records.related import RelatedTable
+from activities.records.retrieval_history import RetrievalHistoryTable
 from activities.records.review_claims import ReviewClaims
 from activities.records.review_sheets import ReviewSheetsTable
 from activities.records.scope import ScopeTable
+from activities.records.sessions import SessionsTable
 from activities.reindexing import Reindexer
 from activities.related import RelatedWork
+from activities.retrieval.rerun import Rerunner
 from activities.review_sheet import ReviewDesk
+from activities.telemetry.measures import PrometheusMeasures
+from activities.telemetry.record_gauges import RecordGauges
 from api.app import create_app
 from api.client import CaseloreClient
 from api.examples import DRAFT
 from api.services import ApiServices
+from api.sign_in_services import SignInServices
 from contracts.cases import CaseResult, Delivery, Origin, Paper
 from contracts.errors import IndexUnavailable
 from contracts.experience import Draft, Proposal
@@ -60,7 +77,8 @@ from contracts.identity import Domain, Grant, Principal, Profile, RoleInDomain, 
 from contracts.labels import DomainRole, Outcome, PaperKind, PrincipalKind, ProofLevel
 from contracts.lifecycle import Event, Stage
 from contracts.review import ReviewDecision
-from contracts.strategies import DATA_INVESTIGATION
+from contracts.strategies import DATA_INVESTIGATION, DATA_INVESTIGATION_2
+from deploy.telemetry import Metrics
 from deploy.wiring import SystemClock
 from workflows.experience_lifecycle import ExperienceLifecycle
 from workflows.gateway import TemporalGateway
@@ -124,6 +142,7 @@ class World:
             retrieval_queue=self.retrieval_queue,
             patience=timedelta(seconds=gateway_patience),
         )
+        registry = CollectorRegistry()
         reconciler = Reconciler(ProjectionsTable(self.database), AwayIndex(), Letters.model, SystemClock())
         return ApiServices(
             identities=Identities(self.database),
@@ -141,10 +160,17 @@ class World:
             delegations=DelegationsTable(self.database),
             scope=ScopeTable(self.database),
             memory_uses=MemoryUses(self.database),
+            retrieval_history=RetrievalHistoryTable(self.database),
+            rerunner=Rerunner(RetrievalHistoryTable(self.database)),
+            adoptions=AdoptionsTable(self.database),
+            broadenings=Broadenings(self.database),
+            consulting=Consulting(ConsultationsTable(self.database), RuleFinder()),
+            feedbacks=Feedbacks(self.database),
             projections=ProjectionsTable(self.database),
             delivery=LifecycleDelivery(OutboxTable(self.database), gateway),
             gateway=gateway,
             figures=FiguresTable(self.database),
+            listings=Listings(self.database),
             reindexer=Reindexer(ProjectionsTable(self.database), AwayIndex(), reconciler),
             reconciler=reconciler,
             reconcile_reports=ReconcileReportsTable(self.database),
@@ -152,7 +178,15 @@ class World:
             audit=AuditTable(self.database),
             erasures=ErasureOrders(self.database),
             as_of=AsOfReads(self.database),
+            sign_in=SignInServices(
+                keys=Keys(self.database),
+                people=PersonIdentities(self.database),
+                sessions=SessionsTable(self.database),
+                public_url="http://caselore",
+            ),
             readiness={},
+            metrics=Metrics(GaugesTable(self.database), registry, RecordGauges(registry)),
+            telemetry=Telemetry(measures=PrometheusMeasures(registry)),
             patience=patience,
         )
 
@@ -203,6 +237,7 @@ class World:
         tables = (
             "arrivals", "cases", "case_states", "case_papers", "case_results", "experiences", "revisions",
             "transitions", "commands", "review_decisions", "outbox", "retrieval_requests", "memory_uses",
+            "broadenings", "consultations", "consultation_replies", "feedbacks",
             "tenants", "domains", "principals", "grants", "domain_roles", "profiles", "api_keys",
         )  # fmt: skip
         return {table: await self.count(table) for table in tables}
@@ -300,7 +335,8 @@ async def people(identities: Identities) -> None:
         ("berta", DomainRole.OWNER),
     ):
         await identities.give_role(RoleInDomain(principal_id=name, domain_id="data", role=role))
-    await identities.add_strategy(DATA_INVESTIGATION)
+    for strategy in (DATA_INVESTIGATION, DATA_INVESTIGATION_2):
+        await identities.add_strategy(strategy)
     await identities.add_profile(
         Profile(
             id="investigator",

@@ -14,7 +14,18 @@ ROOT = Path(__file__).parents[2]
 MODULES = sorted((ROOT / "contracts").rglob("*.py"))
 
 PURE_MODULES = {
-    *("__future__", "abc", "bisect", "collections", "dataclasses", "datetime", "decimal", "difflib", "enum"),
+    *(
+        "__future__",
+        "abc",
+        "bisect",
+        "collections",
+        "contextlib",
+        "dataclasses",
+        "datetime",
+        "decimal",
+        "difflib",
+        "enum",
+    ),
     *("fractions", "functools", "hashlib", "heapq", "itertools", "json", "math", "operator", "re", "string"),
     *("html", "textwrap", "types", "typing", "unicodedata", "urllib.parse", "uuid"),
     *("pydantic", "contracts"),

@@ -1,9 +1,13 @@
-"""`make bench`: the benchmarks that need no data but our own, one after the other."""
+"""`make bench`: speed beside its floors, and quality where the public data is at hand."""
 
 from __future__ import annotations
 
 import sys
 
-from tests.benchmarks import spine
+from tests.benchmarks import quality, speed
 
-spine.main(sys.argv[1:])
+speed.main(sys.argv[1:])
+if quality.DATA.exists():
+    quality.main()
+else:
+    print(f"Quality was not measured: there is no {quality.DATA}.")

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import numpy as np
 from sqlalchemy import text
 
 from activities.embedding.fastembed_model import FastEmbedEmbedder
@@ -30,12 +31,13 @@ from activities.records.migrate import migrate
 from activities.records.outbox import OutboxTable
 from activities.records.projections import ProjectionsTable
 from activities.records.related import RelatedTable
-from activities.related import RelatedWork
-from activities.related_routes import ROUTES, Ranked
+from activities.related_routes import Likeness
 from contracts.cases import Delivery, Origin
 from contracts.identity import Grant, Principal, Tenant
 from contracts.labels import PrincipalKind
+from contracts.retrieval import RouteState
 from deploy.embedded.postgres import EmbeddedPostgres
+from tests.benchmarks.related_settings import EVERY_ROUTE, SHIPPED, Example, Setting
 from tests.services import THROWAWAY
 
 PROJECTS = ("seamonkey", "hadoop")
@@ -151,12 +153,28 @@ class Registry:
             done += count
             told(f"{project}: {done} projected")
 
-    async def related(self, report_id: str, *, routes: Sequence[Ranked] = ROUTES, limit: int = 10) -> list[str]:
+    async def related(self, report_id: str, *, setting: Setting = SHIPPED, limit: int = 10) -> list[str]:
         """Return the reports of the related cases, best first."""
-        work = RelatedWork(RelatedTable(self.database), self.index, self.embedder, routes=routes, seconds=60)
+        work = setting.work(RelatedTable(self.database), self.index, self.embedder)
         answer = await work.related(WHO, self.cases[report_id], limit=limit)
         assert answer.not_read == (), answer.not_read
         return [self.reports[each.case_id] for each in answer.cases]
+
+    async def example(self, asking: str, wanted: str, *, include_later: bool) -> Example:
+        """Return what every route finds for one report, and where it has the other."""
+        records = RelatedTable(self.database)
+        task = await records.task(WHO, self.cases[asking], include_later=include_later)
+        likeness = Likeness(records, self.index, self.embedder, EVERY_ROUTE, 60.0)
+        reads = await likeness.read(task, await records.watermark())
+        assert all(read.state is not RouteState.FAILED for read in reads), [read.why for read in reads]
+        found = sorted({case for read in reads for case in read.found})
+        heads = await records.heads(task, found)
+        column = {case: number for number, case in enumerate(found)}
+        ranks = np.full((len(reads), len(found)), np.inf)
+        for row, read in zip(ranks, reads, strict=True):
+            row[[column[case] for case in read.found]] = np.arange(1, len(read.found) + 1)
+        days = [abs(heads[case].opened_at - task.case.opened_at) / timedelta(days=1) for case in found]
+        return Example(ranks, np.array(days), column.get(self.cases[wanted]))
 
     async def is_apart(self, pair: Pair) -> bool:
         """Whether both reports are cases of their own, neither of which goes on elsewhere."""

@@ -67,6 +67,7 @@ NARROWED: list[tuple[Filter, set[str]]] = [
     (Filter(concepts=("any",)), set()),
     (Filter(systems=("any",)), set()),
     (Filter(names=("hong kong",)), set()),
+    (Filter(links=("concept: renewal register",)), set()),
     (Filter(not_targets=("experience/1",)), {"experience/2", "article/1"}),
     (Filter(domains=("data",), not_targets=("article/1", "experience/1")), set()),
 ]

@@ -6,6 +6,7 @@ from typing import Any
 
 from contracts.candidates import RetrievalTask
 from contracts.labels import CandidateKind, Collection
+from contracts.rankings import Rankings
 from contracts.retrieval import (
     Answer,
     Candidate,
@@ -21,6 +22,8 @@ from contracts.retrieval import (
 )
 from contracts.strategy import Route
 from tests.records.world import NOON, World, new_id
+
+NO_RANKINGS = Rankings(domain_id="data")
 
 
 def request(profile: str = "data-agent", **fields: Any) -> RetrievalRequest:
@@ -71,7 +74,7 @@ def answer(task: RetrievalTask, *candidates: Candidate, **changes: Any) -> Answe
 
 
 async def answered(world: World, task: RetrievalTask, *candidates: Candidate) -> RetrievalTask:
-    await world.retrievals.save(task, answer(task, *candidates))
+    await world.retrievals.save(task, answer(task, *candidates), NO_RANKINGS)
     return task
 
 

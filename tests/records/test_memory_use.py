@@ -28,7 +28,7 @@ from contracts.experience import Draft
 from contracts.labels import Outcome, PaperKind, ProofLevel
 from contracts.retrieval import Citation, CitationVerdict, FreshCheck
 from contracts.review import ChangeKind
-from tests.records.asking import answer, answered, ask, candidate, check_result, citing, request
+from tests.records.asking import NO_RANKINGS, answer, answered, ask, candidate, check_result, citing, request
 from tests.records.world import World, changed, draft, new_id
 
 
@@ -82,15 +82,18 @@ async def test_the_first_stored_answer_wins(two: World) -> None:
     task = await ask(two)
     assert await two.memory.answer("ann", task.request.request_id) is None
     first = answer(task, candidate(1, refs[0]), notes=("first",))
-    assert await two.retrievals.save(task, first) == first
+    assert await two.retrievals.save(task, first, NO_RANKINGS) == first
     second = answer(task, candidate(1, refs[1]), candidate(2, refs[0]), notes=("second",))
-    assert await two.retrievals.save(task, second) == first
+    assert await two.retrievals.save(task, second, NO_RANKINGS) == first
     assert await two.memory.answer("ann", task.request.request_id) == first
     assert (await two.retrievals.load(task.request.request_id)).answer == first
 
     task = await ask(two)
     saved = await asyncio.gather(
-        *(two.retrievals.save(task, answer(task, candidate(1, refs[0]), notes=(str(n),))) for n in range(6))
+        *(
+            two.retrievals.save(task, answer(task, candidate(1, refs[0]), notes=(str(n),)), NO_RANKINGS)
+            for n in range(6)
+        )
     )
     assert len({stored.notes for stored in saved}) == 1
     assert two.one("SELECT count(*) FROM retrieval_candidates WHERE request_id = %s", task.request.request_id) == 1
@@ -101,7 +104,7 @@ async def test_an_answer_with_two_equal_candidates_is_not_half_stored(two: World
     task = await ask(two)
     before = two.everything()
     with pytest.raises(Exception, match="uq_retrieval_candidates_ref"):
-        await two.retrievals.save(task, answer(task, candidate(1, ref), candidate(2, ref)))
+        await two.retrievals.save(task, answer(task, candidate(1, ref), candidate(2, ref)), NO_RANKINGS)
     assert changed(two.everything(), before) == []
 
 
@@ -271,6 +274,34 @@ async def test_a_check_is_settled_once(two: World) -> None:
     for missing in (check_result(use).model_copy(update={"check_id": "none"}), check_result(citing(task, ref))):
         with pytest.raises(UnknownRetrieval):
             await two.memory.settle_check("ann", missing)
+
+
+async def test_a_check_s_result_is_filed_in_the_case_and_proves_nothing(two: World) -> None:
+    """R20: once, beside the decision; a check that held is no proof of a repair."""
+    ref = f"experience/{await two.published()}"
+    case_id = await two.open_case()
+    task = await answered(two, await ask(two, case_id=case_id), candidate(1, ref))
+    use = citing(task, ref)
+    await two.memory.decide("ann", use)
+    await two.memory.settle_check("ann", check_result(use, "held", "The row is absent."))
+    await two.memory.settle_check("ann", check_result(use, "held", "The row is absent."))
+    sql = "SELECT id::text, kind, text FROM case_papers WHERE case_id = %s AND title LIKE '%%check held'"
+    ((paper_id, kind, text),) = two.rows(sql, case_id)
+    filed = json.loads(text)
+    assert (kind, filed["outcome"], filed["note"], filed["check"]) == (
+        "memory_use", "held", "The row is absent.", use.checks[0].text,
+    )  # fmt: skip
+    result = CaseResult(
+        id=new_id(),
+        case_id=case_id,
+        outcome=Outcome.SUCCEEDED,
+        proof_level=ProofLevel.VERIFIED,
+        summary="The check held.",
+        execution_paper_id=paper_id,
+        proof_paper_id=paper_id,
+    )
+    with pytest.raises(UnverifiedResult):
+        await two.cases.record_result("ann", result)
 
 
 async def test_a_retrieval_of_another_tenant_is_unknown(two: World) -> None:

@@ -98,5 +98,11 @@ async def test_positions_and_rules_come_with_the_migration(shared: World) -> Non
         "delegations_immutable",
         "delegations_revoked_once",
         "strategies_immutable",
+        "feedback_owned",
+        "feedback_counted",
+        "strategy_adoptions_immutable",
+        "strategy_adoptions_decided_once",
+        "strategy_adoptions_kept",
+        "profiles_pin",
     }
     assert libpq(shared.urls.app).startswith("postgresql://caselore_app@")

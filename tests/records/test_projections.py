@@ -129,3 +129,15 @@ async def test_what_the_index_holds_is_remembered_and_forgotten(shared: World) -
     await shared.projections.record([await desired(shared, key)])
     assert shared.rows(sql, key) == []
     await shared.projections.record([])
+
+
+async def test_what_is_asked_for_anew_is_not_searchable_before_it_is_projected_again(shared: World) -> None:
+    """R23: after a dropped index nothing may pass for searchable; held events and others alike."""
+    experience_id = await shared.published()
+    source = await desired(shared, f"experience/{experience_id}")
+    for held in (False, True):
+        await shared.projections.record([source])
+        assert (await shared.experiences.view("ann", experience_id)).searchable
+        await shared.projections.announce([source.key], held=held)
+        assert not (await shared.experiences.view("ann", experience_id)).searchable
+        assert source.key in await shared.projections.pending([source.key])

@@ -13,7 +13,7 @@ from typing import Any, cast
 import pytest
 from sqlalchemy import text
 
-from activities.records import candidate_rows, experience_rows, outbox, retrievals, review_queue
+from activities.records import candidate_rows, experience_rows, feedback_counts, outbox, retrievals, review_queue
 from activities.records.rows import CASE
 from contracts.labels import CandidateKind, Outcome
 from contracts.outbox import Topic
@@ -21,7 +21,10 @@ from tests.records.world import World
 
 EXPERIENCE, CASE_ID = "an experience", "a case"
 """Stand for ids that are there: what is never reached shows nothing."""
-BIG = ("cases", "experiences", "revisions", "origins", "projections", "outbox", "case_papers")
+BIG = (
+    "cases", "experiences", "revisions", "origins", "projections", "outbox", "case_papers", "feedback_outcomes",
+    "feedback_totals",
+)  # fmt: skip
 _SCAN = re.compile(r"(Seq|Index|Index Only) Scan(?: Backward)?(?: using \w+)? on (\w+)")
 SCOPE: dict[str, Any] = {"tenants": ["acme"], "cases": [CASE_ID]}
 LOOKUP: dict[str, Any] = {"text": "blank page", "domains": ["data"], "outcomes": list(Outcome), **SCOPE}
@@ -47,6 +50,9 @@ AS_SYSTEM: dict[str, tuple[str, dict[str, Any]]] = {
     "registry by objects": (retrievals._OBJECTS.text, {"refs": ["doc/X-7"], "limit": 10, **SCOPE}),
     "full text of experiences": (retrievals._CANONICAL[CandidateKind.EXPERIENCE].format(pending=""), LOOKUP),
     "full text of cases": (retrievals._CANONICAL[CandidateKind.CASE].format(pending=""), LOOKUP),
+    "feedback": (
+        feedback_counts._COUNTS.text, {"refs": [f"experience/{CASE_ID}"], "asker": "ann", "enough": 3, **SCOPE},
+    ),
     "watermarks": (outbox._WATERMARKS.text, {}),
     **{
         f"claim {topic}": (

@@ -16,9 +16,12 @@ from contracts.lifecycle import Event
 from contracts.masking import Value
 from contracts.personal_data import PersonalDataKind
 from tests.records.asking import answered, ask, candidate, check_result, citing
+from tests.records.broadening import broadening, consultation, feedback
 from tests.records.world import World, draft, libpq, new_id
 
-HIDDEN = {"api_keys", "outbox", "reconcile_reports", "erasures", "tombstones"}
+HIDDEN = {
+    "api_keys", "principal_identities", "sessions", "outbox", "reconcile_reports", "erasures", "tombstones",
+}  # fmt: skip
 """What the application role may not read at all."""
 AWKWARD = [
     "a", "A", "a:b", "acme1", "a b", "%", "_", "'", '"', "a,b", "{a}", "a\\", "null", "NULL", "*",
@@ -51,6 +54,18 @@ OWNING_TENANT = {
         for table in ("retrieval_candidates", "retrieval_reads", "memory_uses", "retrieval_verdicts")
     },
     "fresh_checks": "SELECT u.decided_by FROM fresh_checks t JOIN memory_uses u USING (decision_id)",
+    **{
+        table: f"SELECT q.principal_id FROM {table} t JOIN retrieval_requests q ON q.id = t.request_id"
+        for table in ("broadenings", "consulted_retrievals", "consultations")
+    },
+    **{
+        table: f"SELECT c.asked_by FROM {table} t JOIN consultations c ON c.id = t.consultation_id"
+        for table in ("consultation_briefs", "consultation_replies", "consultation_citations")
+    },
+    **{
+        table: f"SELECT u.decided_by FROM {table} t JOIN memory_uses u USING (decision_id)"
+        for table in ("feedbacks", "feedback_outcomes")
+    },
 }  # fmt: skip
 """For each table with rows of one tenant: the tenant of each of its rows (people are named after theirs)."""
 
@@ -94,6 +109,24 @@ async def fill(world: World, tenant: str, person: str) -> None:
     use = citing(task, ref)
     await world.memory.decide(person, use)
     await world.memory.settle_check(person, check_result(use))
+    await world.feedbacks.give(person, feedback(use))
+    await world.broadenings.open(person, task.request.request_id, broadening())
+    asked = consultation()
+    await world.consultations.ask(person, task.request.request_id, asked)
+    # Nobody of the crowd works for the consulted domain; its rows are put there by hand.
+    world.owner.execute(
+        "INSERT INTO consulted_retrievals (request_id, consultation_id) VALUES (%s, %s)",
+        (task.request.request_id, asked.consultation_id),
+    )
+    world.owner.execute(
+        "INSERT INTO consultation_replies (consultation_id, reply_id, text, digest, paper_id, replied_by, replied_as)"
+        " VALUES (%s, %s, 't', 'd', %s, 'cora', 'curator')",
+        (asked.consultation_id, new_id(), new_id()),
+    )
+    world.owner.execute(
+        "INSERT INTO consultation_citations (consultation_id, request_id, ref, revision) VALUES (%s, %s, %s, 1)",
+        (asked.consultation_id, task.request.request_id, ref),
+    )
 
 
 async def seen(world: World, person: str, table: str) -> list[str]:
@@ -113,6 +146,11 @@ async def fixture_crowd(shared: World) -> World:
     shared.owner.execute(
         "INSERT INTO delegations (id, delegator_id, delegate_id, domain_id, role, reason, expires_at)"
         " VALUES (gen_random_uuid(), 'cora', 'carl', 'data', 'curator', 'Leave.', now() + interval '1 day')"
+    )
+    shared.owner.execute(
+        "INSERT INTO strategy_adoptions (id, profile_id, strategy_id, version, digest, expected_strategy_id,"
+        " expected_version, reason, proposed_by)"
+        " VALUES (gen_random_uuid(), 'data-agent', 'data-investigation', 2, 'd', 'data-investigation', 1, 'r', 'cora')"
     )
     return shared
 
@@ -135,6 +173,8 @@ def test_every_table_is_under_forced_policies_for_both_roles(shared: World) -> N
     assert {table for table, role in policies if role == SYSTEM} == set(flags)
     assert {table for table in flags if (table, APP) not in policies} == {
         "api_keys",
+        "principal_identities",
+        "sessions",
         "reconcile_reports",
         "erasures",
         "tombstones",

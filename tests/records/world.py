@@ -9,9 +9,12 @@ from typing import Any
 import psycopg
 
 from activities.records.arrivals import Arrivals
+from activities.records.broadenings import Broadenings
 from activities.records.cases import Cases
+from activities.records.consultations import ConsultationsTable
 from activities.records.database import Database
 from activities.records.experiences import Experiences
+from activities.records.feedbacks import Feedbacks
 from activities.records.identities import Identities
 from activities.records.lifecycle import LifecycleTable
 from activities.records.memory_use import MemoryUses
@@ -90,6 +93,9 @@ class World:
         self.projections = ProjectionsTable(self.database)
         self.retrievals = RetrievalsTable(self.database)
         self.memory = MemoryUses(self.database)
+        self.broadenings = Broadenings(self.database)
+        self.consultations = ConsultationsTable(self.database)
+        self.feedbacks = Feedbacks(self.database)
         self.owner = psycopg.connect(libpq(urls.owner), autocommit=True)
 
     async def close(self) -> None:
@@ -166,9 +172,11 @@ class World:
             Grant(principal_id=name, tenant_id=tenant, case_id=case_id, purpose="work", expires_at=expires_at)
         )
 
-    async def profile(self, profile_id: str, *principals: str, strategy: str = "data-investigation") -> None:
+    async def profile(
+        self, profile_id: str, *principals: str, strategy: str = "data-investigation", domain: str = "data"
+    ) -> None:
         await self.identities.add_profile(
-            Profile(id=profile_id, domain_id="data", strategy_id=strategy, strategy_version=1, principals=principals)
+            Profile(id=profile_id, domain_id=domain, strategy_id=strategy, strategy_version=1, principals=principals)
         )
 
     # Cases

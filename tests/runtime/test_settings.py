@@ -81,6 +81,11 @@ def test_times_and_empty_values(monkeypatch: pytest.MonkeyPatch) -> None:
         ("CASELORE_REVIEW_DEADLINE", "soon"),
         ("CASELORE_LIFECYCLE_QUEUE", " "),
         ("CASELORE_EMBEDDING_THREADS", "0"),
+        ("CASELORE_LOG_LEVEL", "loud"),
+        ("CASELORE_METRICS_PORT", "0"),
+        ("CASELORE_OTLP_ENDPOINT", "collector:4318"),
+        ("CASELORE_TRACE_RATIO", "1.5"),
+        ("CASELORE_TEMPORAL_UI_URL", "temporal.example"),
     ],
 )
 def test_a_bad_value_names_its_variable(monkeypatch: pytest.MonkeyPatch, variable: str, value: str) -> None:
@@ -99,6 +104,11 @@ def test_a_bad_value_names_its_variable(monkeypatch: pytest.MonkeyPatch, variabl
         ({"CASELORE_OWNER_DATABASE_URL": SERVER["CASELORE_DATABASE_URL"]}, "CASELORE_DATABASE_URL"),
         ({"CASELORE_TEMPORAL_PORT": "8420"}, "CASELORE_TEMPORAL_PORT"),
         ({"CASELORE_PROJECTION_QUEUE": "retrieval"}, "CASELORE_PROJECTION_QUEUE"),
+        ({"CASELORE_METRICS_PORT": "8420"}, "CASELORE_METRICS_PORT"),
+        (
+            {"CASELORE_METRICS_PORT": "9464", "CASELORE_TEMPORAL_METRICS_PORT": "9464"},
+            "CASELORE_TEMPORAL_METRICS_PORT",
+        ),
     ],
 )
 def test_settings_must_fit_together(monkeypatch: pytest.MonkeyPatch, values: dict[str, str], variable: str) -> None:
@@ -112,3 +122,45 @@ def test_an_unknown_override_is_refused() -> None:
     with pytest.raises(InvalidField):
         load_settings(http_prot=1)
     assert "http_port" in Settings.model_fields
+
+
+@pytest.mark.parametrize(
+    ("values", "variable"),
+    [
+        ({"OIDC_ISSUER": "https://id.example.org"}, "OIDC_AUDIENCE"),
+        ({"OIDC_AUDIENCE": "caselore"}, "OIDC_ISSUER"),
+        ({"OIDC_CLIENT_ID": "pages"}, "OIDC_ISSUER"),
+        ({"OIDC_ISSUER": "http://id.example.org", "OIDC_AUDIENCE": "caselore"}, "OIDC_ISSUER"),
+        ({"OIDC_ISSUER": "https://user:x@id.example.org", "OIDC_AUDIENCE": "caselore"}, "OIDC_ISSUER"),
+        ({**(OIDC := {"OIDC_ISSUER": "https://id.example.org", "OIDC_AUDIENCE": "api"}), "OIDC_CLIENT_SECRET": "x"},
+         "OIDC_CLIENT_ID"),
+        ({**OIDC, "OIDC_CLIENT_ID": "api"}, "OIDC_AUDIENCE"),
+        ({**OIDC, "OIDC_CLIENT_ID": "pages", "HTTP_HOST": "0.0.0.0"}, "PUBLIC_URL"),
+        ({"PUBLIC_URL": "http://caselore.example"}, "PUBLIC_URL"),
+        ({"PUBLIC_URL": "https://caselore.example/path"}, "PUBLIC_URL"),
+        ({"PUBLIC_URL": "caselore.example"}, "PUBLIC_URL"),
+        ({**OIDC, "DEVELOPMENT_ISSUER": "true"}, "DEVELOPMENT_ISSUER"),
+        ({"DEVELOPMENT_ISSUER": "true", "HTTP_HOST": "0.0.0.0"}, "DEVELOPMENT_ISSUER"),
+        ({"DEVELOPMENT_ISSUER": "true", "PUBLIC_URL": "https://caselore.example"}, "DEVELOPMENT_ISSUER"),
+        ({"DEVELOPMENT_ISSUER": "true", "DATABASE_URL": "postgresql://a@db/c",
+          "SYSTEM_DATABASE_URL": "postgresql://s@db/c"}, "DEVELOPMENT_ISSUER"),
+    ],
+)  # fmt: skip
+def test_settings_of_sign_in_that_do_not_fit_together_are_refused(
+    monkeypatch: pytest.MonkeyPatch, values: dict[str, str], variable: str
+) -> None:
+    with_environment(monkeypatch, {f"CASELORE_{name}": value for name, value in values.items()})
+    with pytest.raises(InvalidField) as refused:
+        load_settings()
+    assert refused.value.field == f"CASELORE_{variable}"
+    assert refused.value.accepted
+
+
+def test_an_issuer_is_named_as_its_tokens_spell_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = {"OIDC_ISSUER": "https://id.example.org/", "OIDC_AUDIENCE": "api", "OIDC_CLIENT_SECRET": "hidden",
+             "OIDC_CLIENT_ID": "pages", "PUBLIC_URL": "https://caselore.example/"}  # fmt: skip
+    with_environment(monkeypatch, {f"CASELORE_{name}": value for name, value in given.items()})
+    settings = load_settings()
+    assert settings.oidc_issuer == "https://id.example.org/"
+    assert settings.browsed_url == "https://caselore.example"
+    assert "hidden" not in repr(settings)

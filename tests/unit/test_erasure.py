@@ -82,11 +82,13 @@ def test_what_is_left_of_a_record_reads_as_before_and_says_nothing() -> None:
     candidate = {
         "ref": f"case/{ID}", "title": CANARY, "extract": CANARY, "limits": {"note": CANARY}, "revision": 3,
         "source_origin": {"source": "desk", "external_id": CANARY}, "validity": {"state": "ok", "reasons": [CANARY]},
+        "effort": {"active_hours": 3.0, "changed_scope": CANARY, "comparison": "scope_changed"},
     }  # fmt: skip
     everything = [left, erased_command(decision), erased_command(change), erased_request(request)]
     everything += [erased_answer(answer), erased_candidate(candidate)]
     assert CANARY not in json.dumps(everything)
     assert erased_candidate(candidate)["revision"] == 3
+    assert erased_candidate(candidate)["effort"]["active_hours"] == 3.0
     for erase, record in ((erased_command, decision), (erased_request, request), (erased_candidate, candidate)):
         assert erase(erase(record)) == erase(record)
 

@@ -10,6 +10,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from contracts.cases import Case, CaseFacts, Origin
+from contracts.concept_links import links_of_draft
 from contracts.experience import Draft, KnowledgeUnit, Limits, RoutingSynopsis
 from contracts.identifiers import keys_of
 from contracts.index import FILTERED_FIELDS, Payload
@@ -211,7 +212,7 @@ class TestExperience:
     @given(of=drafts())
     @steady
     def test_r9_a_payload_holds_nothing_but_the_draft_and_the_references(self, of: Draft) -> None:
-        approved = strings(of.model_dump(mode="json")) | set(keys_of([of.title]))
+        approved = strings(of.model_dump(mode="json")) | set(keys_of([of.title])) | set(links_of_draft(of))
         references = {f"experience/{KEY}", TENANT, HASH, CandidateKind.EXPERIENCE.value, "current", ""}
         for entry in entries(of).values():
             assert strings(entry.payload.model_dump(mode="json")) <= approved | references

@@ -35,6 +35,7 @@ from contracts.identity import Profile
 from contracts.index import DenseQuery, Filter, Hit, IndexChange, LexicalQuery, Scope, Stored
 from contracts.labels import CandidateKind, CaseState, Collection, Outcome, ProofLevel, UnitKind
 from contracts.outbox import Watermark
+from contracts.rankings import Rankings
 from contracts.retrieval import (
     Answer,
     Candidate,
@@ -156,6 +157,7 @@ class Memory:
     calls: list[str] = field(default_factory=list[str])
     embedded: list[tuple[list[str], bool]] = field(default_factory=list[tuple[list[str], bool]])
     stored_answer: Answer | None = None
+    kept: Rankings | None = None
 
     def holds(self, *records: CandidateRecord) -> Memory:
         self.current.update({record.target: record for record in records})
@@ -189,7 +191,8 @@ class Memory:
     async def watermarks(self) -> list[Watermark]:
         return self.marks
 
-    async def save(self, task: RetrievalTask, answer: Answer) -> Answer:
+    async def save(self, task: RetrievalTask, answer: Answer, rankings: Rankings) -> Answer:
+        self.kept = self.kept or rankings
         self.stored_answer = self.stored_answer or answer
         return self.stored_answer
 

@@ -12,6 +12,7 @@ from contracts.strategies import (
     EFFORT_ASSESSMENT,
     ROOT_CLASSIFICATION,
     SHIPPED,
+    newest,
 )
 from contracts.strategy import Route, Strategy
 
@@ -21,6 +22,10 @@ DIGESTS = {
     ("configuration", 1): "a8cdd7d8330b4dedf21978eda6ecac0ae76d6c5f855175416bc3ed8e59aea857",
     ("development", 1): "cb41398de1a9f932680e4a00f599bdbba0eeef19cc271e034521fb03a7ebf5c4",
     ("effort-assessment", 1): "3f57bcc87865eb4d3553cbd5554171432b70212e9adc0f2345dfc2e62475e8a5",
+    ("data-investigation", 2): "e721ccc54e490b5d174e2870e8222eed498e8a5d39fcd410e03e7488bdfd3493",
+    ("configuration", 2): "5bc8235513ec1c58ba8a72a3458cf2f9dd9919e6e351c7308b5b4509ca52b49b",
+    ("development", 2): "c0a64fa36f391afd3440b53726cc37d31559c9b89a5bce561aa38710e09a850b",
+    ("effort-assessment", 2): "4388c0440791ed29d9e5390328582880a10c96cc837ff0ca0ce18b3ab5a76343",
 }
 
 
@@ -37,7 +42,8 @@ def test_five_strategies_ship_each_with_its_own_sources_r14() -> None:
         "development",
         "effort-assessment",
     }
-    assert len({strategy.model_dump_json(include={"steps"}) for strategy in SHIPPED}) == len(SHIPPED)
+    first = [strategy for strategy in SHIPPED if strategy.version == 1]
+    assert len({strategy.model_dump_json(include={"steps"}) for strategy in first}) == len(first) == 5
 
 
 def test_root_starts_with_the_registry_and_reads_synopses_of_every_domain() -> None:
@@ -50,6 +56,27 @@ def test_root_starts_with_the_registry_and_reads_synopses_of_every_domain() -> N
 def test_root_learns_from_rejected_routes_r5() -> None:
     routing = next(step for step in ROOT_CLASSIFICATION.steps if step.collection is Collection.ROUTING)
     assert Outcome.REJECTED_ROUTE in routing.outcomes
+
+
+@pytest.mark.parametrize("strategy_id", ["data-investigation", "configuration", "development"])
+def test_the_second_specialists_follow_terms_and_keep_failures_apart_r5_r14(strategy_id: str) -> None:
+    strategy = newest(strategy_id)
+    assert strategy.version == 2
+    first = strategy.steps[0]
+    assert first.hop is not None
+    assert first.links is not None
+    (contrast,) = [step for step in strategy.steps if Route.CONTRAST in step.routes]
+    assert strategy.contrast > 0
+    assert Outcome.SUCCEEDED not in contrast.outcomes
+    assert contrast.own_domain_only
+    linked = {kind for step in strategy.steps if step.links for kind in step.kinds}
+    assert linked == {CandidateKind.EXPERIENCE, CandidateKind.ARTICLE}
+
+
+def test_only_shipped_strategies_have_a_newest_version() -> None:
+    assert newest("root-classification") is ROOT_CLASSIFICATION
+    with pytest.raises(LookupError):
+        newest("guesswork")
 
 
 @pytest.mark.parametrize("strategy", [DATA_INVESTIGATION, CONFIGURATION, DEVELOPMENT], ids=lambda s: s.id)

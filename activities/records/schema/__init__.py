@@ -3,6 +3,7 @@
 from activities.records.schema import (
     admission,
     audit,
+    broadening,
     delegations,
     erasure,
     experience,
@@ -11,12 +12,14 @@ from activities.records.schema import (
     placeholders,
     registry,
     retrieval,
+    sign_in,
 )
 from activities.records.schema.base import metadata
 
 __all__ = [
     "admission",
     "audit",
+    "broadening",
     "delegations",
     "erasure",
     "experience",
@@ -26,4 +29,5 @@ __all__ = [
     "placeholders",
     "registry",
     "retrieval",
+    "sign_in",
 ]

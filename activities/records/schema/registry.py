@@ -17,7 +17,7 @@ from sqlalchemy import (
     UniqueConstraint,
     text,
 )
-from sqlalchemy.dialects.postgresql import JSONB, TSVECTOR
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSVECTOR
 
 from activities.records.schema.base import (
     id_column,
@@ -55,6 +55,12 @@ api_keys = Table(
     key_reference("principal_id", "principals.id"),
     moment("expires_at", nullable=True),
     moment("created_at", default=True),
+    Column("id", uuid_text, nullable=False, server_default=text("gen_random_uuid()")),
+    text_column("label"),
+    Column("abilities", ARRAY(Text), nullable=True, comment="contracts.sign_in.Ability; NULL: all"),
+    Column("tenants", ARRAY(Text), nullable=True, comment="NULL: all that the principal may see"),
+    key_reference("issued_by", "principals.id", nullable=True),
+    UniqueConstraint("id"),
 )
 
 grants = Table(

@@ -12,8 +12,9 @@ from sqlalchemy import (
     PrimaryKeyConstraint,
     Table,
     Text,
+    text,
 )
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 from activities.records.schema.base import (
     id_column,
@@ -41,8 +42,16 @@ retrieval_requests = Table(
     Column("digest", Text, nullable=False),
     moment("requested_at", default=True),
     Column("answer", JSONB(none_as_null=True), comment="contracts.retrieval.Answer without its candidates"),
+    Column("rankings", JSONB(none_as_null=True), comment="contracts.rankings.Rankings: references and places only"),
     Column("abstained", Boolean),
     moment("answered_at", nullable=True),
+    Column(
+        "narrowed_to",
+        ARRAY(Text),
+        nullable=True,
+        server_default=text("app_narrowing()"),
+        comment="The tenants that the asking credential was narrowed to; NULL: not narrowed",
+    ),
     ForeignKeyConstraint(
         ["strategy_id", "strategy_version"], ["strategy_versions.strategy_id", "strategy_versions.version"]
     ),

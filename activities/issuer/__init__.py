@@ -1,0 +1,1 @@
+"""People's issuer: OpenID Connect discovery, its signing keys, tokens, and the sign-in of a browser."""

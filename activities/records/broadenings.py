@@ -1,0 +1,143 @@
+"""Broadened retrievals: stored with the one before, the reason, and what is widened (R18)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import RowMapping, text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from activities.records.cases import file_papers, require_case
+from activities.records.database import Database
+from activities.records.memory_use_paper import broadening_paper
+from activities.records.retrieval_requests import find_request, require_profile, require_version, store_request
+from contracts import limits
+from contracts.broadening import Broadening, broadened, domains_read
+from contracts.errors import DeliveryPending, InvalidField, UnknownStrategy
+from contracts.retrieval import RetrievalRequest
+from contracts.strategy import Strategy
+from contracts.text import digest
+
+_BEFORE = text("SELECT depth, domains FROM broadenings WHERE request_id = CAST(:id AS uuid)")
+_DOMAINS = text("SELECT id FROM domains ORDER BY id")
+# The version that profiles pin was adopted by a review; a newer one may not have been yet (R14).
+_VERSION = text("""
+SELECT coalesce((SELECT max(p.strategy_version) FROM profiles p WHERE p.strategy_id = :id),
+                (SELECT max(v.version) FROM strategy_versions v WHERE v.strategy_id = :id))
+""")
+_DEFINITION = text("SELECT definition FROM strategy_versions WHERE strategy_id = :id AND version = :version")
+_ADD = text("""
+INSERT INTO broadenings (request_id, broadened_from, depth, reason, widened, domains, asked_by)
+VALUES (CAST(:request_id AS uuid), CAST(:broadened_from AS uuid), :depth, :reason, CAST(:widened AS jsonb),
+        CAST(:domains AS text[]), :asked_by)
+""")
+_CONSULTED = text("""
+INSERT INTO consulted_retrievals (request_id, consultation_id)
+VALUES (CAST(:request_id AS uuid), CAST(:consultation_id AS uuid))
+""")
+
+
+class Broadenings:
+    """The caller's side of broadening, under row-level security."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def open(self, principal_id: str, request_id: str, broadening: Broadening) -> None:
+        """Store a retrieval that reads further than another, and file that in the case; idempotent by its own id.
+
+        Its scope is the caller's own, as for every retrieval: no grant of who asked before is taken over (R13).
+
+        Raises:
+            UnknownRetrieval: The caller can't see the retrieval that it broadens.
+            UnknownProfile: The caller doesn't hold that retrieval's profile.
+            UnknownStrategy: There is no such strategy or version.
+            UnknownCase: The case is not in the caller's scope any more.
+            InvalidField: Nothing would become wider, or too many retrievals broaden one another.
+            DeliveryPending: The retrieval has no answer yet, so nothing shows that it was too narrow.
+            IdempotencyConflict: The id was used for another request.
+        """
+        async with self._database.as_principal(principal_id) as connection:
+            row = await find_request(connection, request_id)
+            profile = await require_profile(connection, row["profile_id"])
+            if row["answer"] is None:
+                raise DeliveryPending(
+                    "The retrieval has no answer yet that could be broadened.", field="request_id", accepted="ask again"
+                )
+            strategy = await _strategy(connection, row, broadening)
+            before = (await connection.execute(_BEFORE, {"id": request_id})).mappings().first()
+            known = list((await connection.execute(_DOMAINS)).scalars())
+            read_before = None if before is None or before["domains"] is None else tuple(before["domains"])
+            domains = domains_read(read_before, broadening, own=profile["domain_id"], known=known)
+            request = await self._request(connection, row, broadening, strategy)
+            depth = 1 if before is None else before["depth"] + 1
+            if depth > limits.BROADENINGS:
+                raise InvalidField(
+                    f"{depth - 1} retrievals in a row were broadened.",
+                    field="request_id",
+                    accepted="a new retrieval, or a consultation of the domain",
+                )
+            content = digest([principal_id, request_id, broadening.model_dump(mode="json")])
+            is_new = await store_request(
+                connection, principal_id, request, strategy=strategy, tenant_id=row["tenant_id"], content=content
+            )
+            if not is_new:
+                return
+            values = {
+                "request_id": broadening.request_id,
+                "broadened_from": request_id,
+                "depth": depth,
+                "reason": broadening.reason,
+                "widened": broadening.widening().model_dump_json(exclude_defaults=True),
+                "domains": None if domains is None else list(domains),
+                "asked_by": principal_id,
+            }
+            await connection.execute(_ADD, values)
+            if request.consultation_id is not None:
+                await connection.execute(_CONSULTED, request.model_dump(include={"request_id", "consultation_id"}))
+            if row["case_id"] is not None:
+                case = await require_case(connection, row["case_id"])
+                paper = broadening_paper(
+                    broadening, broadened_from=request_id, strategy=f"{strategy[0]} v{strategy[1]}"
+                )
+                await file_papers(connection, principal_id, case, [paper], by_product=True)
+
+    async def _request(
+        self, connection: AsyncConnection, row: RowMapping, broadening: Broadening, strategy: tuple[str, int]
+    ) -> RetrievalRequest:
+        before = RetrievalRequest.model_validate(row["request"])
+        old = await _definition(connection, row["strategy_id"], row["strategy_version"])
+        new = await _definition(connection, *strategy)
+        request = broadened(before, broadening, results_before=before.results or old.results)
+        changes: dict[str, Any] = {"strategy_version": strategy[1]}
+        if broadening.results is None and request.results is not None:
+            changes["results"] = max(request.results, new.results)
+        return request.model_copy(update=changes)
+
+
+async def _strategy(connection: AsyncConnection, row: RowMapping, broadening: Broadening) -> tuple[str, int]:
+    """Return id and version of the strategy that answers."""
+    before = (row["strategy_id"], row["strategy_version"])
+    if broadening.strategy_id is None:
+        return before
+    version = broadening.strategy_version
+    if version is None:
+        version = (await connection.execute(_VERSION, {"id": broadening.strategy_id})).scalar_one()
+    if version is None:
+        known = (await connection.execute(text("SELECT id FROM strategies ORDER BY id"))).scalars()
+        raise UnknownStrategy(
+            f"There is no strategy {broadening.strategy_id!r}.", field="strategy_id", accepted=", ".join(known)
+        )
+    await require_version(connection, broadening.strategy_id, version)
+    if (broadening.strategy_id, version) == before:
+        raise InvalidField(
+            f"{broadening.strategy_id} version {version} was used before.",
+            field="strategy_id",
+            accepted="another strategy or version, or none",
+        )
+    return broadening.strategy_id, version
+
+
+async def _definition(connection: AsyncConnection, strategy_id: str, version: int) -> Strategy:
+    stored = await connection.execute(_DEFINITION, {"id": strategy_id, "version": version})
+    return Strategy.model_validate(stored.scalar_one())

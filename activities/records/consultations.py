@@ -1,0 +1,273 @@
+"""Consultations: the question with its brief, and the reply, each side seeing its own (R18, R21)."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import RowMapping, text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from activities.records.cases import file_papers, require_case
+from activities.records.database import Database
+from activities.records.domains import require_domain
+from activities.records.ids import is_id
+from activities.records.memory_use_paper import consultation_paper, reply_paper
+from activities.records.retrieval_requests import find_request, require_candidate, require_same
+from contracts import limits
+from contracts.consultation import (
+    Asked,
+    Consultation,
+    ConsultationState,
+    ConsultationView,
+    ConsultReply,
+    ReplyCitation,
+    ReplyView,
+)
+from contracts.errors import (
+    ConsultationClosed,
+    IdempotencyConflict,
+    InvalidField,
+    NotPermitted,
+    UnknownConsultation,
+    UnknownRetrieval,
+)
+from contracts.retrieval import RetrievalRequest
+from contracts.text import digest
+
+# Row-level security leaves out what the reader's side doesn't know: to the consulted domain a question is its brief.
+_VIEW = """
+SELECT b.consultation_id::text AS consultation_id, b.domain_id, b.brief, b.asked_at, y.reply_id::text AS reply_id,
+       y.text, y.digest, y.replied_as, y.replied_at, c.request_id::text AS request_id, c.reason, c.asked_by,
+       q.case_id::text AS case_id,
+       (SELECT jsonb_agg(jsonb_build_object('ref', z.ref, 'revision', z.revision, 'why', z.why)
+                         ORDER BY z.ref, z.revision)
+          FROM consultation_citations z WHERE z.consultation_id = b.consultation_id) AS citations,
+       b.domain_id IN (SELECT app_consulted_domains()) AS is_consulted
+  FROM consultation_briefs b
+  LEFT JOIN consultation_replies y ON y.consultation_id = b.consultation_id
+  LEFT JOIN consultations c ON c.id = b.consultation_id
+  LEFT JOIN retrieval_requests q ON q.id = c.request_id
+"""
+_ONE = text(f"{_VIEW} WHERE b.consultation_id = CAST(:id AS uuid)")
+_LISTED = text(f"""{_VIEW}
+ WHERE CAST(:state AS text) IS NULL OR (y.consultation_id IS NULL) = (:state = 'open')
+ ORDER BY b.asked_at, b.consultation_id LIMIT :limit
+""")
+_HANDLES = text("""
+SELECT o.external_id, c.object_refs, c.id::text AS case_id, t.id AS tenant_id, t.name AS tenant
+  FROM cases c JOIN origins o ON o.id = c.origin_id JOIN tenants t ON t.id = c.tenant_id
+ WHERE c.id = CAST(:case_id AS uuid)
+""")
+_OWN_DOMAIN = text("SELECT domain_id FROM profiles WHERE id = :profile_id")
+_ASKED_BEFORE = text("""
+SELECT count(*) FILTER (WHERE id <> CAST(:id AS uuid)) FROM consultations WHERE request_id = CAST(:request_id AS uuid)
+""")
+_ASK = text("""
+INSERT INTO consultations (id, request_id, reason, digest, asked_by)
+VALUES (CAST(:consultation_id AS uuid), CAST(:request_id AS uuid), :reason, :digest, :asked_by)
+ON CONFLICT (id) DO NOTHING
+""")
+_BRIEF = text("""
+INSERT INTO consultation_briefs (consultation_id, domain_id, brief)
+VALUES (CAST(:consultation_id AS uuid), :domain_id, :brief)
+""")
+_ROLE = text("SELECT role FROM app_review_roles() WHERE domain_id = :domain_id ORDER BY role DESC LIMIT 1")
+_PROFILE = text("""
+SELECT p.id FROM profiles p JOIN profile_members m ON m.profile_id = p.id
+ WHERE p.domain_id = :domain_id AND m.principal_id = (SELECT app_principal()) ORDER BY p.id LIMIT 1
+""")
+_OWN_RETRIEVAL = text("""
+SELECT q.profile_id FROM consulted_retrievals r JOIN retrieval_requests q ON q.id = r.request_id
+ WHERE r.request_id = CAST(:request_id AS uuid) AND r.consultation_id = CAST(:id AS uuid)
+   AND q.principal_id = (SELECT app_principal())
+""")
+_REPLY = text("""
+INSERT INTO consultation_replies (consultation_id, reply_id, request_id, text, digest, paper_id, replied_by, replied_as)
+VALUES (CAST(:id AS uuid), CAST(:reply_id AS uuid), CAST(:request_id AS uuid), :text, :digest,
+        CAST(:paper_id AS uuid), :replied_by, :replied_as)
+ON CONFLICT DO NOTHING
+""")
+_CITATION = text("""
+INSERT INTO consultation_citations (consultation_id, request_id, ref, revision, why)
+VALUES (CAST(:id AS uuid), CAST(:request_id AS uuid), :ref, :revision, :why)
+""")
+_FILE = text("SELECT app_file_consult_reply(CAST(:id AS uuid), :title, :text, :digest)")
+
+
+class ConsultationsTable:
+    """`contracts.consultation_ports.ConsultationRecords` on Postgres."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def handles(self, principal_id: str, request_id: str) -> Sequence[str]:
+        """See `contracts.consultation_ports.ConsultationRecords.handles`."""
+        async with self._database.as_principal(principal_id) as connection:
+            row = await find_request(connection, request_id)
+            request = RetrievalRequest.model_validate(row["request"])
+            found = [*request.object_refs, *filter(None, [request.tenant_id])]
+            if request.origin is not None:
+                found.append(request.origin.external_id)
+            case = (await connection.execute(_HANDLES, {"case_id": row["case_id"]})).mappings().first()
+            if case is not None:
+                found += [case["external_id"], case["case_id"], case["tenant_id"], case["tenant"], *case["object_refs"]]
+            return found
+
+    async def ask(self, principal_id: str, request_id: str, consultation: Consultation) -> ConsultationView:
+        """See `contracts.consultation_ports.ConsultationRecords.ask`."""
+        values: dict[str, Any] = {
+            **consultation.model_dump(),
+            "id": consultation.consultation_id,
+            "request_id": request_id,
+            "asked_by": principal_id,
+            "digest": digest([principal_id, request_id, consultation.model_dump(mode="json")]),
+        }
+        async with self._database.as_principal(principal_id) as connection:
+            row = await find_request(connection, request_id)
+            await require_domain(connection, consultation.domain_id)
+            own = (await connection.execute(_OWN_DOMAIN, {"profile_id": row["profile_id"]})).scalar_one()
+            if own == consultation.domain_id:
+                raise InvalidField(
+                    f"The retrieval is of domain {own!r} itself.", field="domain_id", accepted="another domain"
+                )
+            if (await connection.execute(_ASKED_BEFORE, values)).scalar_one() >= limits.CONSULTATIONS:
+                raise InvalidField(
+                    "The retrieval has consulted too often.",
+                    field="request_id",
+                    accepted=f"at most {limits.CONSULTATIONS} consultations for one retrieval",
+                )
+            if (await connection.execute(_ASK, values)).rowcount:
+                await connection.execute(_BRIEF, values)
+                if row["case_id"] is not None:
+                    case = await require_case(connection, row["case_id"])
+                    paper = consultation_paper(consultation, request_id=request_id)
+                    await file_papers(connection, principal_id, case, [paper], by_product=True)
+            else:
+                await require_same(
+                    connection, "consultations", "id", values["id"], values["digest"], field="consultation_id"
+                )
+            return _view(await _require(connection, consultation.consultation_id))
+
+    async def listed(self, principal_id: str, *, state: ConsultationState | None, limit: int) -> list[ConsultationView]:
+        """See `contracts.consultation_ports.ConsultationRecords.listed`."""
+        async with self._database.as_principal(principal_id) as connection:
+            rows = await connection.execute(_LISTED, {"state": state, "limit": max(0, min(limit, 200))})
+            return [_view(row) for row in rows.mappings()]
+
+    async def get(self, principal_id: str, consultation_id: str) -> ConsultationView:
+        """See `contracts.consultation_ports.ConsultationRecords.get`."""
+        async with self._database.as_principal(principal_id) as connection:
+            return _view(await _require(connection, consultation_id))
+
+    async def reply(self, principal_id: str, consultation_id: str, reply: ConsultReply) -> ConsultationView:
+        """See `contracts.consultation_ports.ConsultationRecords.reply`."""
+        _check_citations(reply)
+        content = digest([principal_id, reply.model_dump(mode="json")])
+        async with self._database.as_principal(principal_id) as connection:
+            asked = await _require(connection, consultation_id)
+            if not asked["is_consulted"] or asked["asked_by"] == principal_id:
+                raise NotPermitted(
+                    f"Only domain {asked['domain_id']!r} replies, and nobody to a question of their own.",
+                    field="consultation_id",
+                    accepted="a consultation that asks a domain of yours",
+                )
+            if asked["reply_id"] is None and await self._add_reply(connection, principal_id, asked, reply, content):
+                return _view(await _require(connection, consultation_id))
+            replied = await _require(connection, consultation_id)
+            if replied["reply_id"] not in (None, reply.reply_id):
+                raise ConsultationClosed(
+                    "Somebody has replied for the domain.", field="consultation_id", accepted="an open consultation"
+                )
+            if replied["digest"] != content:
+                raise IdempotencyConflict("This id was used for another reply.", field="reply_id")
+            return _view(replied)
+
+    async def _add_reply(
+        self, connection: AsyncConnection, principal_id: str, asked: RowMapping, reply: ConsultReply, content: str
+    ) -> bool:
+        values: dict[str, Any] = {
+            **reply.model_dump(include={"reply_id", "request_id", "text"}),
+            "id": asked["consultation_id"],
+            "digest": content,
+            "paper_id": str(uuid.uuid4()),
+            "replied_by": principal_id,
+            "replied_as": await _replied_as(connection, asked, reply),
+        }
+        for citation in reply.citations:
+            await require_candidate(connection, values["request_id"], citation.ref, citation.revision)
+        if not (await connection.execute(_REPLY, values)).rowcount:
+            return False
+        if reply.citations:
+            await connection.execute(_CITATION, [{**values, **each.model_dump()} for each in reply.citations])
+        paper = reply_paper(
+            values["paper_id"],
+            reply,
+            consultation_id=values["id"],
+            domain_id=asked["domain_id"],
+            replied_as=values["replied_as"],
+        )
+        filed = {"id": values["id"], **paper.model_dump(include={"title", "text"})}
+        await connection.execute(_FILE, {**filed, "digest": digest([paper.kind, paper.title, paper.text])})
+        return True
+
+
+async def _require(connection: AsyncConnection, consultation_id: str) -> RowMapping:
+    row = None
+    if is_id(consultation_id):
+        row = (await connection.execute(_ONE, {"id": consultation_id})).mappings().first()
+    if row is None:
+        raise UnknownConsultation("You are on neither side of such a consultation.", field="consultation_id")
+    return row
+
+
+async def _replied_as(connection: AsyncConnection, asked: RowMapping, reply: ConsultReply) -> str:
+    """Return what the caller is to the domain: of the retrieval that the reply rests on, else its role or profile."""
+    if reply.request_id is not None:
+        own = await connection.execute(_OWN_RETRIEVAL, {"request_id": reply.request_id, "id": asked["consultation_id"]})
+        profile = own.scalar_one_or_none()
+        if profile is None:
+            raise UnknownRetrieval(
+                "That is no retrieval of yours for this consultation.",
+                field="request_id",
+                accepted="one that names it as consultation_id",
+            )
+        return profile
+    values = {"domain_id": asked["domain_id"]}
+    role = (await connection.execute(_ROLE, values)).scalar_one_or_none()
+    return role or (await connection.execute(_PROFILE, values)).scalar_one()
+
+
+def _check_citations(reply: ConsultReply) -> None:
+    if reply.citations and reply.request_id is None:
+        raise InvalidField(
+            "Citations are from an answer.", field="request_id", accepted="the retrieval whose answer is cited"
+        )
+    if any(citation.ref.startswith("case/") for citation in reply.citations):
+        raise InvalidField(
+            "A reply crosses to people who may not see your cases.",
+            field="citations.ref",
+            accepted="experience and articles",
+        )
+    if len({(citation.ref, citation.revision) for citation in reply.citations}) < len(reply.citations):
+        raise InvalidField("A candidate is cited twice.", field="citations.ref", accepted="each once")
+
+
+def _view(row: RowMapping) -> ConsultationView:
+    reply = asked = None
+    if row["reply_id"] is not None:
+        reply = ReplyView(
+            text=row["text"],
+            citations=tuple(ReplyCitation.model_validate(citation) for citation in row["citations"] or ()),
+            replied_as=row["replied_as"],
+            replied_at=row["replied_at"],
+        )
+    if row["asked_by"] is not None:
+        asked = Asked.model_validate({name: row[name] for name in Asked.model_fields})
+    return ConsultationView(
+        **{name: row[name] for name in ("consultation_id", "domain_id", "brief", "asked_at")},
+        state=ConsultationState.OPEN if reply is None else ConsultationState.REPLIED,
+        reply=reply,
+        asked=asked,
+    )

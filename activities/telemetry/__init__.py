@@ -1,0 +1,1 @@
+"""Adapters that hand measures to Prometheus and traces to OpenTelemetry."""

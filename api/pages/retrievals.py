@@ -1,0 +1,50 @@
+"""The retrieval inspector: why each candidate, what was not read, and the decisions that cite it (R15, R16, R20)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from pydantic import AwareDatetime
+from starlette.responses import Response
+
+from api.bodies import IdInPath
+from api.pages.page_route import HtmlRoute
+from api.pages.queries import OPEN
+from api.pages.render import render
+from api.services import Services
+from api.sessions import Session
+
+router = APIRouter(route_class=HtmlRoute, prefix="/retrievals", include_in_schema=False)
+
+PAGE = 50
+"""Retrievals of one page."""
+_AGAIN = 3
+"""Seconds after which the page of a retrieval without an answer loads itself anew."""
+
+
+@router.get("")
+async def retrievals(
+    request: Request,
+    services: Services,
+    session: Session,
+    before: Annotated[AwareDatetime | None, OPEN, Query()] = None,
+) -> Response:
+    """List the reader's retrievals and those for cases that it may see, newest first."""
+    found = await services.listings.retrievals(session.principal.id, before=before, limit=PAGE)
+    more = found[-1].requested_at.isoformat() if len(found) == PAGE else None
+    return render(request, "retrievals.html", retrievals=found, before=before, more=more)
+
+
+@router.get("/{request_id}")
+async def retrieval(request: Request, services: Services, session: Session, request_id: IdInPath) -> Response:
+    """Show one retrieval from question to result."""
+    record = await services.retrieval_history.record(session.principal.id, str(request_id))
+    return render(
+        request,
+        "retrieval.html",
+        refresh=0 if record.answer is not None else _AGAIN,
+        record=record,
+        read_in_full=[(read.ref, read.revision) for read in record.reads],
+        workflow=services.temporal.retrieval(record.request_id) if session.principal.administrator else "",
+    )

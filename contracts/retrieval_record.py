@@ -1,0 +1,198 @@
+"""Everything that is recorded of one retrieval, and what composing its answer again comes to (R20)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from itertools import zip_longest
+from typing import Any
+
+from contracts.concept_links import kind_of_link
+from contracts.feedback import FeedbackView
+from contracts.labels import CandidateKind, Outcome, ValidityState
+from contracts.model import Model
+from contracts.retrieval import Answer, Candidate, CheckOutcome, MemoryUse, RetrievalRequest
+from contracts.strategy import Route, Strategy
+
+
+class ReadDone(Model):
+    """A candidate that its asker read in full."""
+
+    ref: str
+    revision: int
+    read_at: datetime
+
+
+class CheckDone(Model):
+    """A fresh check of a decision; without an outcome it is still to come."""
+
+    check_id: str
+    text: str
+    outcome: CheckOutcome | None = None
+    note: str = ""
+    settled_at: datetime | None = None
+
+
+class UseDone(Model):
+    """A cited decision, with how its checks came out and what became of what it cites."""
+
+    use: MemoryUse
+    decided_by: str
+    decided_at: datetime
+    checks: tuple[CheckDone, ...] = ()
+    feedback: tuple[FeedbackView, ...] = ()
+
+
+class RetrievalRecord(Model):
+    """One retrieval from question to result, as its reader may see it."""
+
+    request_id: str
+    principal_id: str
+    profile_id: str
+    requested_at: datetime
+    strategy: Strategy
+    strategy_digest: str
+    request: RetrievalRequest
+    answer: Answer | None = None
+    """None while there is none; without the candidates whose source is outside the reader's scope."""
+    reads: tuple[ReadDone, ...] = ()
+    uses: tuple[UseDone, ...] = ()
+    can_rerun: bool = False
+    """Whether what the routes found is kept, so that the answer can be composed again."""
+
+
+class AgainCandidate(Model):
+    """A candidate of the answer that was composed again; its text is not told, for it may be withdrawn since (R10)."""
+
+    rank: int
+    ref: str
+    revision: int
+    validity: ValidityState
+    outcome: Outcome | None = None
+    contrast: str = ""
+
+
+class RerunDifference(Model):
+    """A rank at which the two answers differ."""
+
+    rank: int
+    then: str | None = None
+    """`<ref> revision <n>`; None: the first answer has no such rank."""
+    again: str | None = None
+    fields: tuple[str, ...] = ()
+    """Of the same candidate: what differs."""
+
+
+class Rerun(Model):
+    """An answer composed again from what its routes found, with the record as it was at that time."""
+
+    request_id: str
+    as_of: datetime
+    same: bool
+    """No difference in anything that could be had as of then."""
+    candidates: tuple[AgainCandidate, ...]
+    differences: tuple[RerunDifference, ...] = ()
+    unknown: tuple[str, ...] = ()
+    """What could not be had as of then, and so was not compared."""
+
+
+_NOT_COMPARED = {"rank", "source_case", "source_origin", "feedback"}
+"""Grants and counts as they were are not kept."""
+_LIVE = {"title", "extract", "extract_complete", "state", "revision", "owner"}
+"""What is not kept of a case that has changed since."""
+
+
+def differences(
+    then: Sequence[Candidate], again: Sequence[Candidate], *, changed: Sequence[str] = ()
+) -> tuple[RerunDifference, ...]:
+    """Return where two lists of candidates differ.
+
+    Args:
+        then: As the answer was given.
+        again: As it was composed again.
+        changed: Targets whose text of that time is not kept; only that they are found, and how, is compared.
+    """
+    found: list[RerunDifference] = []
+    for rank, (old, new) in enumerate(zip_longest(then, again), start=1):
+        if old is None or new is None or old.ref != new.ref:
+            found.append(RerunDifference(rank=rank, then=_named(old), again=_named(new)))
+            continue
+        # The budget shares its room between all extracts: one unknown text moves where the others are cut.
+        left_out = _NOT_COMPARED | (_LIVE if old.ref in changed else set())
+        left_out |= {"extract", "extract_complete"} if changed else set()
+        before, after = _compared(old, left_out), _compared(new, left_out)
+        fields = tuple(name for name in before if before[name] != after[name])
+        if fields:
+            found.append(RerunDifference(rank=rank, then=_named(old), again=_named(new), fields=fields))
+    return tuple(found)
+
+
+def again(candidate: Candidate) -> AgainCandidate:
+    """Return what is told of a candidate of a rerun."""
+    return AgainCandidate(
+        rank=candidate.rank,
+        ref=candidate.ref,
+        revision=candidate.revision,
+        validity=candidate.validity.state,
+        outcome=candidate.outcome,
+        contrast=candidate.contrast,
+    )
+
+
+def as_shown(record: RetrievalRecord) -> RetrievalRecord:
+    """Return a record whose reads, citations and feedback name only what its answer shows to the reader (R21)."""
+    shown = {candidate.ref for candidate in record.answer.candidates} if record.answer else set[str]()
+    uses = tuple(
+        use.model_copy(
+            update={
+                "use": use.use.model_copy(
+                    update={"citations": tuple(each for each in use.use.citations if each.ref in shown)}
+                ),
+                "feedback": tuple(
+                    given.model_copy(update={"outcomes": outcomes})
+                    for given in use.feedback
+                    if (outcomes := tuple(each for each in given.outcomes if each.ref in shown))
+                ),
+            }
+        )
+        for use in record.uses
+    )
+    return record.model_copy(update={"reads": tuple(each for each in record.reads if each.ref in shown), "uses": uses})
+
+
+def cases_in(rerun: Rerun) -> tuple[str, ...]:
+    """Return the cases that a rerun names: each is somebody's identity handle (R21)."""
+    named = [each.ref for each in rerun.candidates]
+    named += [side.split(" ")[0] for each in rerun.differences for side in (each.then, each.again) if side]
+    named += [each.partition(": ")[0] for each in rerun.unknown]
+    return tuple(dict.fromkeys(ref for ref in named if ref.startswith(f"{CandidateKind.CASE}/")))
+
+
+def without_cases(rerun: Rerun, hidden: Collection[str]) -> Rerun:
+    """Return a rerun as a reader may see it to whom these cases don't show; whether all is the same stays told."""
+
+    def shows(side: str | None) -> bool:
+        return side is None or side.split(" ")[0] not in hidden
+
+    return rerun.model_copy(
+        update={
+            "candidates": tuple(each for each in rerun.candidates if each.ref not in hidden),
+            "differences": tuple(each for each in rerun.differences if shows(each.then) and shows(each.again)),
+            "unknown": tuple(each for each in rerun.unknown if each.partition(": ")[0] not in hidden),
+        }
+    )
+
+
+def _named(candidate: Candidate | None) -> str | None:
+    return None if candidate is None else f"{candidate.ref} revision {candidate.revision}"
+
+
+def _compared(candidate: Candidate, left_out: set[str]) -> dict[str, Any]:
+    values = candidate.model_dump(mode="json", exclude=left_out)
+    values["reason"] = [
+        {**match, "fields": [kind_of_link(each) for each in match["fields"]]}
+        if match["route"] == Route.CONCEPT_LINKS
+        else match
+        for match in values["reason"]
+    ]
+    return values

@@ -1,0 +1,137 @@
+"""The `caselore` commands of people and agents at work: propose, review, ask, look."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from contracts.lifecycle import Event
+from deploy.command_run import JsonOption, run
+from deploy.commands.propose import print_example, propose_file
+from deploy.commands.retrieve import ask, request_of
+from deploy.commands.review import decide_review, show_review
+from deploy.commands.show import show as show_ref
+from deploy.commands.tasks import list_tasks
+from deploy.commands.team import make_team
+from deploy.settings import load_settings
+
+app = typer.Typer()
+
+AsOption = Annotated[
+    str | None,
+    typer.Option("--as", help="Somebody of the trial team; else the key in CASELORE_API_KEY, or the administrator's."),
+]
+
+
+@app.command()
+def team(
+    tenant: Annotated[str, typer.Option(help="The organisation whose cases these are.")] = "acme",
+    domain: Annotated[str, typer.Option(help="The domain that reviews and owns what is learned.")] = "data",
+    json: JsonOption = None,
+) -> None:
+    """Add a trial team: proposer, curator, owner and agent, each with a key in the data folder."""
+    run(make_team(load_settings(), tenant=tenant, domain=domain, json_file=json))
+
+
+@app.command()
+def propose(
+    file: Annotated[Path | None, typer.Argument(help="A closed case with its experience.", dir_okay=False)] = None,
+    example: Annotated[bool, typer.Option("--example", help="Print a case to write over.")] = False,
+    caller: AsOption = None,
+    json: JsonOption = None,
+) -> None:
+    """Deliver a closed case, record its result and propose what it taught."""
+    if example:
+        print_example()
+        return
+    if file is None or not file.exists():
+        raise typer.BadParameter("name a file that exists, or give --example")
+    run(propose_file(load_settings(), file, caller=caller, json_file=json))
+
+
+@app.command()
+def tasks(
+    domain: Annotated[str | None, typer.Option(help="Of this domain only.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=200)] = 50,
+    caller: AsOption = None,
+    json: JsonOption = None,
+) -> None:
+    """List the reviews that wait for you, most urgent first."""
+    run(list_tasks(load_settings(), caller=caller, domain=domain, limit=limit, json_file=json))
+
+
+@app.command()
+def review(
+    experience_id: Annotated[str, typer.Argument(help="From `caselore tasks`.")],
+    accept: Annotated[bool, typer.Option("--accept", help="Accept this text.")] = False,
+    give_back: Annotated[str, typer.Option("--return", help="Return it; says what to change.")] = "",
+    reject: Annotated[str, typer.Option("--reject", help="Reject it; says why.")] = "",
+    digest: Annotated[
+        str | None, typer.Option(help="Decide only if the text still has this digest, or one that begins so.")
+    ] = None,
+    acknowledge_scope: Annotated[
+        bool, typer.Option("--acknowledge-scope", help="Owner: the shown change of scope is meant.")
+    ] = False,
+    caller: AsOption = None,
+    json: JsonOption = None,
+) -> None:
+    """Show a review with all that it needs, or decide it."""
+    verdicts = [
+        (verdict, comment)
+        for verdict, comment, given in (
+            (Event.ACCEPT, "", accept),
+            (Event.RETURN, give_back, bool(give_back)),
+            (Event.REJECT, reject, bool(reject)),
+        )
+        if given
+    ]
+    if len(verdicts) > 1:
+        raise typer.BadParameter("give one of --accept, --return and --reject")
+    settings = load_settings()
+    if not verdicts:
+        run(show_review(settings, experience_id, caller=caller, json_file=json))
+        return
+    verdict, comment = verdicts[0]
+    run(
+        decide_review(
+            settings,
+            experience_id,
+            verdict=verdict,
+            comment=comment,
+            digest=digest,
+            acknowledge_scope=acknowledge_scope,
+            caller=caller,
+            json_file=json,
+        )
+    )
+
+
+@app.command()
+def retrieve(
+    objective: Annotated[str, typer.Argument(help="The objective or symptom, in words.")],
+    profile: Annotated[str, typer.Option(help="The requesting profile; it pins the strategy.")] = "data-specialist",
+    purpose: Annotated[str, typer.Option(help="What the answer is for.")] = "look into a case",
+    case: Annotated[str | None, typer.Option(help="The case that the work is for.")] = None,
+    product: Annotated[str, typer.Option(help="The product at hand.")] = "",
+    version: Annotated[str, typer.Option(help="Its version.")] = "",
+    results: Annotated[int | None, typer.Option(min=1, max=50)] = None,
+    caller: AsOption = None,
+    json: JsonOption = None,
+) -> None:
+    """Ask the memory; the answer lists candidates to weigh, and chooses none."""
+    request = request_of(
+        objective, profile=profile, purpose=purpose, case=case, version=version, product=product, results=results
+    )
+    run(ask(load_settings(), request, caller=caller, json_file=json))
+
+
+@app.command()
+def show(
+    ref: Annotated[str, typer.Argument(help="experience/ID, article/ID or case/ID, as an answer cites it.")],
+    caller: AsOption = None,
+    json: JsonOption = None,
+) -> None:
+    """Show an experience, an article or a case, as you may see it."""
+    run(show_ref(load_settings(), ref, caller=caller, json_file=json))

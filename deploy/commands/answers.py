@@ -1,0 +1,95 @@
+"""An answer on a terminal: each candidate with its labels, why it was found, its limits and how to cite it (R15)."""
+
+from __future__ import annotations
+
+import textwrap
+
+from rich.console import Group
+from rich.panel import Panel
+from rich.text import Text
+
+from contracts.labels import CandidateKind, ValidityState
+from contracts.retrieval import Answer, Candidate
+
+_STYLES = {"succeeded": "green", "failed": "red", "rejected_route": "yellow", "unverified": "yellow"}
+_VALIDITY = {
+    ValidityState.OK: ("within its limits", "green"),
+    ValidityState.REVALIDATE: ("revalidate", "yellow"),
+    ValidityState.OUT_OF_RANGE: ("out of range", "red"),
+}
+
+
+def answer_panel(answer: Answer, *, title: str, objective: str, profile_id: str, most: int, text: int = 0) -> Panel:
+    """Return an answer as a panel.
+
+    Args:
+        answer: What was answered.
+        title: Above it.
+        objective: What was asked.
+        profile_id: Who asked.
+        most: Candidates shown; the others are counted.
+        text: Characters of each candidate's text; 0 shows none.
+    """
+    parts: list[Text] = [Text(objective, style="italic"), Text()]
+    for candidate in answer.candidates[:most]:
+        parts += _candidate(candidate, text)
+    if len(answer.candidates) > most:
+        parts.append(Text(f"and {len(answer.candidates) - most} more to weigh", style="dim"))
+    if answer.abstained:
+        parts.append(Text("abstained: nothing here can be used as it is", style="yellow"))
+    marks = ", ".join(
+        f"{mark.collection} {mark.position}" + (f" ({mark.pending} pending)" if mark.pending else "")
+        for mark in answer.watermarks
+    )
+    parts.append(Text(f"watermarks: {marks}", style="dim"))
+    parts += [Text(f"note: {note}", style="dim") for note in answer.notes]
+    parts += [Text(f"not read: {source}", style="yellow") for source in answer.not_read]
+    subtitle = f"{profile_id} · {answer.strategy_id} v{answer.strategy_version}"
+    return Panel(Group(*parts), title=Text(title), title_align="left", subtitle=Text(subtitle), subtitle_align="left")
+
+
+def _candidate(candidate: Candidate, text: int) -> list[Text]:
+    head = Text(f"{candidate.rank}. ", style="bold")
+    head.append(candidate.title, style="bold")
+    labels = Text("   ")
+    if candidate.kind is CandidateKind.CASE:
+        labels.append(f"live case, {candidate.state}", style="cyan")
+    elif candidate.outcome is not None:
+        labels.append(candidate.outcome.replace("_", " "), style=_STYLES[candidate.outcome])
+        labels.append(f", proof {candidate.proof_level}")
+    labels.append(f" · {candidate.owner or 'no domain yet'} · ")
+    words, style = _VALIDITY[candidate.validity.state]
+    labels.append(words, style=style)
+    if candidate.validity.reasons:
+        labels.append(f"\n   {_short('; '.join(candidate.validity.reasons), 150)}", style="dim")
+    limits = ", ".join(_limits(candidate))
+    why = ", ".join(f"{match.route} #{match.rank}" for match in candidate.reason)
+    lines = [head, labels, Text(f"   found by {why}", style="dim")]
+    if limits:
+        lines.append(Text(f"   limits: {limits}", style="dim"))
+    lines.append(Text(f"   cite as {candidate.ref} revision {candidate.revision}", style="dim"))
+    if text and candidate.extract:
+        lines.append(Text(textwrap.indent(_short(candidate.extract, text), "   ")))
+    return [*lines, Text()]
+
+
+def _limits(candidate: Candidate) -> list[str]:
+    limits = candidate.limits
+    found = [
+        f"{name} {'/'.join(values)}"
+        for name, values in (
+            ("product", limits.products),
+            ("system", limits.systems),
+            ("environment", limits.environments),
+        )
+        if values
+    ]
+    if limits.version_from or limits.version_to:
+        found.append(f"version {limits.version_from or '…'} to {limits.version_to or '…'}")
+    if limits.schema_version:
+        found.append(f"schema {limits.schema_version}")
+    return found
+
+
+def _short(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1].rstrip() + "…"

@@ -1,0 +1,319 @@
+"""How fast a retrieval is, at growing sizes, beside the floors that it stands on, all in one run.
+
+python -m tests.benchmarks.speed [--json FILE] [--sizes N ...] [--rounds N]
+
+Floors: one Postgres transaction, the objective's embedding, one dense and one lexical index query, a workflow that does
+nothing. Above them the engine alone, the engine through Temporal, and HTTP; then throughput at 1, 8 and 32 callers, how
+long the event loop was kept, and memory. The first size is what the demo's lifecycles publish, with their rate and lag;
+the others are grown by `tests.benchmarks.corpus`. Absolute times belong to one machine: compare the ratios.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import psutil
+from rich.console import Console
+from rich.table import Table
+from sqlalchemy import text
+from temporalio.worker import Worker
+
+from api.client import CaseloreClient
+from contracts.casefile import QuestionRecord
+from contracts.identity import Tenant
+from contracts.index import DenseQuery, Filter, LexicalQuery, Scope, VectorName
+from contracts.labels import Collection
+from contracts.retrieval import RetrievalRequest
+from deploy import logs
+from deploy.bootstrap import administrator_key
+from deploy.cast import engage_agent
+from deploy.commands.attach import Attached
+from deploy.commands.imports import engage_for, import_and_wait
+from deploy.importing import read_case_file
+from deploy.runtime import Runtime, running
+from deploy.settings import Settings, load_settings
+from deploy.wiring import connect_temporal
+from deploy.worker import workflow_runner
+from tests.benchmarks.corpus import Corpus
+from tests.benchmarks.nothing import NothingToDo
+from tests.ports import port_settings
+
+SIZES = (1_000, 10_000, 100_000)
+CALLERS = (1, 8, 32)
+_LOOK_EVERY = 0.005
+"""Seconds between two looks at whether the event loop comes to its turn."""
+
+_console = Console(highlight=False)
+_Call = Callable[[int], Awaitable[object]]
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Milliseconds."""
+
+    p50: float
+    p90: float
+    p99: float
+
+
+@dataclass(frozen=True)
+class Asking:
+    """Who asks what."""
+
+    runtime: Runtime
+    agent: CaseloreClient
+    agent_id: str
+    questions: Sequence[QuestionRecord]
+
+    def request(self, number: int) -> RetrievalRequest:
+        """Return a new request; the questions take turns, so that every strategy has its share."""
+        question = self.questions[number % len(self.questions)]
+        return RetrievalRequest(
+            request_id=str(uuid.uuid4()),
+            profile_id=question.profile,
+            purpose=question.purpose,
+            objective=question.objective,
+            version=question.facts.version,
+        )
+
+    async def stored(self, number: int) -> str:
+        """Return the id of a request that is stored and not answered."""
+        asked = self.request(number)
+        await self.runtime.parts.memory_uses.open(self.agent_id, asked)
+        return asked.request_id
+
+
+async def timed(rounds: int, call: _Call) -> Timing:
+    """Return how long `call` takes, after a warm-up of a tenth of the rounds."""
+
+    async def nothing(_: int) -> str:
+        return ""
+
+    return await timed_after(rounds, nothing, lambda _, number: call(number))
+
+
+async def timed_after(
+    rounds: int, prepare: Callable[[int], Awaitable[str]], call: Callable[[str, int], Awaitable[object]]
+) -> Timing:
+    """Return how long `call` takes on what `prepare` made, which isn't counted."""
+    taken: list[float] = []
+    for number in range(-max(1, rounds // 10), rounds):
+        made = await prepare(number)
+        began = time.perf_counter()
+        await call(made, number)
+        if number >= 0:
+            taken.append(1000 * (time.perf_counter() - began))
+    taken.sort()
+    return Timing(*(round(taken[min(rounds - 1, int(rounds * part))], 2) for part in (0.5, 0.9, 0.99)))
+
+
+class LoopWatch:
+    """Measures how long the event loop was kept from its turn, in milliseconds."""
+
+    def __init__(self) -> None:
+        self.late: list[float] = []
+
+    @asynccontextmanager
+    async def watching(self) -> AsyncGenerator[None]:
+        """Look while the block runs."""
+        watch = asyncio.create_task(self._look())
+        try:
+            yield
+        finally:
+            watch.cancel()
+
+    async def _look(self) -> None:
+        while True:
+            began = time.perf_counter()
+            await asyncio.sleep(_LOOK_EVERY)
+            self.late.append(1000 * (time.perf_counter() - began - _LOOK_EVERY))
+
+    def figures(self) -> dict[str, float]:
+        """Return the longest, and how often it was over 50 ms."""
+        return {
+            "longest_ms": round(max(self.late, default=0.0), 1),
+            "over_50_ms": sum(late > 50 for late in self.late),
+            "looks": len(self.late),
+        }
+
+
+async def measure(settings: Settings, sizes: Sequence[int], rounds: int) -> dict[str, Any]:
+    """Return every figure of one run."""
+    with resources.as_file(resources.files("deploy") / "demo" / "cases.jsonl") as path:
+        file = read_case_file(path)
+    async with running(settings) as runtime, AsyncExitStack() as stack:
+        key = administrator_key(settings.data_dir) or ""
+        admin = await stack.enter_async_context(CaseloreClient(runtime.addresses.http, key))
+        target = Attached(runtime.addresses.http, None, admin, is_ours=True)
+        cast = await engage_for(stack, target, file, is_reviewed=True)
+        loop = await import_and_wait(target, cast, file, is_reviewed=True)
+        tenant = Tenant(id=file.tenants[0].id, name=file.tenants[0].name)
+        domains = [domain.id for domain in file.domains]
+        agent = await engage_agent(stack, admin, runtime.addresses.http, tenant, domains)
+        asking = Asking(runtime, agent, f"agent-of-{tenant.id}", file.questions)
+        corpus = Corpus(runtime)
+        measured: list[dict[str, Any]] = []
+        for size in sizes:
+            grown = await corpus.grow(size)
+            measured.append({"grown": vars(grown), **await _at_size(settings, asking, rounds)})
+            _show_size(size, measured[-1])
+    return {"loop": loop, "rounds": rounds, "sizes": dict(zip(map(str, sizes), measured, strict=True))}
+
+
+async def _at_size(settings: Settings, asking: Asking, rounds: int) -> dict[str, Any]:
+    watch = LoopWatch()
+    floors = await _floors(settings, asking, rounds)
+    async with watch.watching():
+        product = await _product(asking, rounds)
+        throughput = {str(callers): await _throughput(asking, callers) for callers in CALLERS}
+    return {
+        "floors_ms": floors,
+        "product_ms": product,
+        "ratios": _ratios(floors, product),
+        "retrievals_a_second": throughput,
+        "event_loop": watch.figures(),
+        "memory_mb": round(psutil.Process().memory_info().rss / 2**20),
+    }
+
+
+async def _floors(settings: Settings, asking: Asking, rounds: int) -> dict[str, Timing]:
+    parts = asking.runtime.parts
+    objectives = [question.objective for question in asking.questions]
+    vectors = parts.embedder.embed(objectives)
+
+    async def round_trip(_: int) -> None:
+        async with parts.database.as_system() as connection:
+            await connection.execute(text("SELECT 1"))
+
+    async def embedding(number: int) -> None:
+        await asyncio.to_thread(parts.embedder.embed, [objectives[number % len(objectives)]])
+
+    async def search(query: DenseQuery | LexicalQuery) -> None:
+        await parts.index.search(Collection.DETAIL, query, scope=Scope(), where=Filter(), limit=50)
+
+    async def dense(number: int) -> None:
+        await search(DenseQuery(vectors[number % len(vectors)], VectorName.BODY))
+
+    async def lexical(number: int) -> None:
+        await search(LexicalQuery(objectives[number % len(objectives)]))
+
+    client = await connect_temporal(settings, asking.runtime.addresses)
+
+    async def nothing(_: int) -> None:
+        await client.execute_workflow(
+            NothingToDo.run, id=f"nothing/{uuid.uuid4()}", task_queue="benchmark", request_eager_start=True
+        )
+
+    async with Worker(client, task_queue="benchmark", workflows=[NothingToDo], workflow_runner=workflow_runner()):
+        through_temporal = await timed(rounds, nothing)
+    return {
+        "one Postgres transaction": await timed(rounds, round_trip),
+        "embedding of the objective": await timed(rounds, embedding),
+        "one dense index query": await timed(rounds, dense),
+        "one lexical index query": await timed(rounds, lexical),
+        "no-op workflow, eager start": through_temporal,
+    }
+
+
+async def _product(asking: Asking, rounds: int) -> dict[str, Timing]:
+    parts = asking.runtime.parts
+    return {
+        "engine alone": await timed_after(
+            rounds, asking.stored, lambda request_id, _: parts.retrieval_activities.answer_retrieval(request_id)
+        ),
+        "through Temporal": await timed_after(
+            rounds, asking.stored, lambda request_id, _: parts.gateway.retrieve(request_id)
+        ),
+        "through HTTP, stored and read": await timed(
+            rounds, lambda number: asking.agent.retrieve(asking.request(number))
+        ),
+    }
+
+
+async def _throughput(asking: Asking, callers: int, seconds: float = 8.0) -> float:
+    """Return retrievals a second through Temporal with so many callers at once."""
+    until = time.perf_counter() + seconds
+    done = 0
+
+    async def call(start: int) -> None:
+        nonlocal done
+        number = start
+        while time.perf_counter() < until:
+            await asking.runtime.parts.gateway.retrieve(await asking.stored(number))
+            number += 1
+            done += 1
+
+    began = time.perf_counter()
+    await asyncio.gather(*(call(caller) for caller in range(callers)))
+    return round(done / (time.perf_counter() - began), 1)
+
+
+def _ratios(floors: dict[str, Timing], product: dict[str, Timing]) -> dict[str, float]:
+    no_op = floors["no-op workflow, eager start"].p50
+    ground = sum(timing.p50 for timing in floors.values()) - no_op
+    engine, temporal = product["engine alone"], product["through Temporal"]
+    return {
+        "engine p50 / sum of its floors": round(engine.p50 / ground, 2),
+        "engine p99 / p50": round(engine.p99 / engine.p50, 2),
+        "through Temporal p50 / (no-op + engine) p50": round(temporal.p50 / (no_op + engine.p50), 2),
+    }
+
+
+def _show_size(size: int, figures: dict[str, Any]) -> None:
+    table = Table("", "p50 ms", "p90 ms", "p99 ms", title=f"{size:,} published experiences")
+    for part in ("floors_ms", "product_ms"):
+        for name, timing in figures[part].items():
+            table.add_row(name, f"{timing.p50}", f"{timing.p90}", f"{timing.p99}")
+        table.add_section()
+    _console.print(table)
+    for name, ratio in figures["ratios"].items():
+        _console.print(f"  {name}: {ratio}")
+    rates = ", ".join(f"{rate} with {callers}" for callers, rate in figures["retrievals_a_second"].items())
+    watch = figures["event_loop"]
+    _console.print(f"  retrievals a second by callers at once: {rates}")
+    _console.print(
+        f"  event loop kept at most {watch['longest_ms']} ms, over 50 ms {watch['over_50_ms']} of {watch['looks']};"
+        f" memory {figures['memory_mb']} MB"
+    )
+
+
+def _show_growth(figures: dict[str, Any]) -> None:
+    loop = figures["loop"]
+    _console.print(
+        f"Demo cases: {loop['lifecycles_per_minute']} lifecycles a minute; searchable after {loop['lag_p50_seconds']} s"
+        f" (p50), {loop['lag_p95_seconds']} s (p95); peak memory {loop['peak_memory_mb']} MB"
+    )
+    p50 = [size["product_ms"]["engine alone"].p50 for size in figures["sizes"].values()]
+    _console.print(f"Engine p50 at the largest size / at the smallest: {p50[-1] / p50[0]:.2f}")
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Measure, print, and write JSON when asked to."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES))
+    parser.add_argument("--rounds", type=int, default=200)
+    options = parser.parse_args(arguments)
+    logs.configure()
+    with tempfile.TemporaryDirectory(prefix="caselore-bench-") as folder:
+        settings = load_settings(data_dir=Path(folder) / "data", **port_settings())
+        figures = asyncio.run(measure(settings, sorted(options.sizes), options.rounds))
+    _show_growth(figures)
+    if options.json is not None:
+        options.json.write_text(json.dumps(figures, default=vars, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
