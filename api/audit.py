@@ -27,8 +27,10 @@ Moment = Annotated[AwareDatetime, Query(description="A moment up to now, with it
 async def audit_rows(
     services: Services,
     caller: Caller,
-    subject: Annotated[str | None, Query(description="What it was done to: `experience/<id>`, `case/<id>`.")] = None,
-    actor: Annotated[str | None, Query(description="Who did it.")] = None,
+    subject: Annotated[
+        str | None, Query(max_length=limits.LINE, description="What it was done to: `experience/<id>`, `case/<id>`.")
+    ] = None,
+    actor: Annotated[str | None, Query(max_length=limits.LINE, description="Who did it.")] = None,
     after: Annotated[int, Query(ge=0, le=2**62, description="The last `seq` that is known.")] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> list[AuditRow]:
@@ -61,8 +63,8 @@ async def current_as_of(
     services: Services,
     caller: Caller,
     at: Moment,
-    domain: Annotated[str | None, Query(description="Only of this domain.")] = None,
-    after: Annotated[Id | None, Query(description="`after` of the page before.")] = None,
+    domain: Annotated[str | None, Query(max_length=limits.IDENTIFIER, description="Only of this domain.")] = None,
+    after: Annotated[Id | None, Query(max_length=limits.IDENTIFIER, description="`after` of the page before.")] = None,
     limit: Annotated[int, Query(ge=1, le=MOST)] = 100,
 ) -> CurrentPage:
     """Return the revisions that were current and not suspended at a moment, of the caller's scope, page by page."""

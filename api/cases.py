@@ -26,10 +26,15 @@ router = APIRouter(route_class=CheckedRoute, prefix="/v1", tags=["cases"], respo
 async def list_cases(
     services: Services,
     caller: Caller,
-    tenant_id: Annotated[str, Query(description="A tenant of the caller's grants.")],
+    tenant_id: Annotated[str, Query(max_length=limits.IDENTIFIER, description="A tenant of the caller's grants.")],
     state: Annotated[CaseState | None, Query(description="Only cases in this state.")] = None,
-    source: Annotated[str | None, Query(description="With `external_id`: only the case of this request.")] = None,
-    external_id: Annotated[str | None, Query(description="The request's id in its source.")] = None,
+    source: Annotated[
+        str | None,
+        Query(max_length=limits.IDENTIFIER, description="With `external_id`: only the case of this request."),
+    ] = None,
+    external_id: Annotated[
+        str | None, Query(max_length=limits.EXTERNAL_ID, description="The request's id in its source.")
+    ] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> list[Case]:
     """Return the newest cases of a tenant that the caller may see, or the one of a source request (R1, R3, R4)."""

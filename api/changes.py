@@ -40,7 +40,8 @@ async def change(
     """Store a change and signal the lifecycle; it is durable even when no worker runs (R10).
 
     202 and `Location` while it is on its way; 200, or its refusal, when it is settled, which the same command
-    again or `wait` find out.
+    again or `wait` find out. `If-Match` takes the tag of the review's sheet for `revise`, and the tag of the
+    experience or article for `correct`.
     """
     stored = await services.experiences.command(caller.id, command)
     standing = await settled(services, caller.id, stored, within=timedelta(seconds=wait))

@@ -84,6 +84,12 @@ _SCHEMES: Mapping[str, Mapping[str, str]] = {
     },
 }
 _EITHER = [{name: list[str]()} for name in _SCHEMES]
+_SAID = {
+    "limit": "How many at most.",
+    "principal_id": "Of this principal.",
+    "profile_id": "Of this profile.",
+}
+"""Of parameters that mean the same wherever they are taken."""
 _TAG = {"schema": {"type": "string"}, "description": "Names this very answer.", "required": True}
 _PLACE = {"schema": {"type": "string"}, "description": "Where to look what became of it.", "required": True}
 _MET = {"description": "The caller has it: nothing changed", "headers": {"ETag": _TAG}}
@@ -123,7 +129,10 @@ def documented(app: FastAPI) -> Callable[[], dict[str, Any]]:
 def _complete(method: str, operation: dict[str, Any]) -> None:
     """Add what holds for an operation whatever its route: credentials, entity tags, places to look."""
     responses: dict[str, Any] = operation["responses"]
-    if "202" in responses and "security" in operation:
+    for parameter in operation.get("parameters", ()):
+        if parameter["name"] in _SAID:
+            parameter.setdefault("description", _SAID[parameter["name"]])
+    if "202" in responses:
         responses["202"].setdefault("headers", {})["Location"] = _PLACE
     if "security" not in operation:
         return

@@ -58,7 +58,7 @@ async def decide(
     """Store a decision and wait for its effect; the same decision again gets its first answer (R7).
 
     200 when it took effect, the refusal when it did not, 202 when no worker answered in time: it is stored
-    then, and `Location` says where to look.
+    then, and `Location` says where to look. `If-Match` takes the tag of the review's sheet.
     """
     stored = await services.experiences.decide(caller.id, decision)
     return command_view(await settled(services, caller.id, stored, within=services.patience), response)

@@ -308,6 +308,10 @@ class RetrievalRecords(Protocol):
         """Return each target as it stands now, checked for state, scope and revision (R10)."""
         ...
 
+    async def standing(self, task: RetrievalTask, targets: Sequence[str]) -> Resolution:
+        """Return which targets are withdrawn or not permitted, as `resolve` does, and no record."""
+        ...
+
     async def watermarks(self) -> list[Watermark]:
         """Return how far each index has come."""
         ...

@@ -207,6 +207,13 @@ class RetrievalsTable:
         withdrawn, not_permitted = await self._explain(task, unseen)
         return Resolution(records=seen, withdrawn=withdrawn, not_permitted=not_permitted)
 
+    async def standing(self, task: RetrievalTask, targets: Sequence[str]) -> Resolution:
+        """See `contracts.ports.RetrievalRecords.standing`."""
+        async with self._as_caller(task) as connection:
+            seen = await _seen(connection, targets)
+        withdrawn, not_permitted = await self._explain(task, [target for target in targets if target not in seen])
+        return Resolution(records={}, withdrawn=withdrawn, not_permitted=not_permitted)
+
     async def _seen_now(self, task: RetrievalTask, targets: Sequence[str]) -> dict[str, CandidateRecord]:
         async with self._as_caller(task) as connection:
             return await resolve(connection, targets)

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from activities.retrieval.candidates import Weighing, choose, in_order, present, weigh
+from activities.retrieval.budget import room
+from activities.retrieval.candidates import Weighed, Weighing, choose, in_order, present, weigh
 from activities.retrieval.effort import compare
 from activities.retrieval.reads import Read
 from contracts.candidates import Resolution, RetrievalTask
 from contracts.effort import EffortSummary
 from contracts.retrieval import Candidate
+from contracts.strategy import Route
+
+FIRST_LOOK = 40
+"""Targets that are looked at first, at least: three times what is listed, so that most answers need no more."""
+_CONTRAST_LOOK = 5
+"""Targets of each contrast that belong to the first look, wherever they stand in the order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,16 +27,45 @@ class Composed:
     weighing: Weighing
     candidates: tuple[Candidate, ...]
     effort: EffortSummary | None
+    is_enough: bool
+    """Every place is taken by what may apply and, where the strategy keeps places for it, by what contrasts."""
 
 
-def targets_of(task: RetrievalTask, reads: Sequence[Read]) -> list[str]:
-    """Return every target that was found, in the strategy's order."""
-    return [item.target for item in in_order(reads, task.strategy.rrf_k)]
+def looks(task: RetrievalTask, reads: Sequence[Read]) -> Iterator[list[str]]:
+    """Yield the targets to look at, in the strategy's order: first what mostly is enough, then everything.
+
+    A record is parsed and weighed only when it is looked at, and routes find many more than an answer lists.
+    """
+    targets = [item.target for item in in_order(reads, task.strategy.rrf_k)]
+    first = set(targets[: max(FIRST_LOOK, 3 * _places(task))])
+    for read in reads:
+        if read.route is Route.CONTRAST:
+            first |= {found.target for found in read.found[:_CONTRAST_LOOK]}
+    if len(first) < len(targets):
+        yield [target for target in targets if target in first]
+    yield targets
 
 
-def compose(task: RetrievalTask, reads: Sequence[Read], resolution: Resolution) -> Composed:
-    """Return the candidates; the record, and no score, decides what may be shown (R10, R15)."""
-    weighing = weigh(task, in_order(reads, task.strategy.rrf_k), reads, resolution)
+def compose(task: RetrievalTask, reads: Sequence[Read], look: Sequence[str], resolution: Resolution) -> Composed:
+    """Return the candidates among what was looked at; the record, and no score, decides what is shown (R10, R15)."""
+    looked_at = set(look)
+    order = [item for item in in_order(reads, task.strategy.rrf_k) if item.target in looked_at]
+    weighing = weigh(task, order, reads, resolution)
     chosen = choose(task, weighing.weighed)
     candidates, effort = compare(task.strategy, chosen, present(task, chosen))
-    return Composed(weighing, candidates, effort)
+    return Composed(weighing, candidates, effort, _is_enough(task, reads, chosen))
+
+
+def _is_enough(task: RetrievalTask, reads: Sequence[Read], chosen: Sequence[Weighed]) -> bool:
+    places = _places(task)
+    if len(chosen) < places or any(item.is_out_of_range for item in chosen):
+        return False
+    apart = sum(bool(item.contrast) for item in chosen)
+    wanted = min(task.strategy.contrast, places // 2)
+    unread = any(len(read.found) > _CONTRAST_LOOK for read in reads if read.route is Route.CONTRAST)
+    return apart >= wanted or not unread
+
+
+def _places(task: RetrievalTask) -> int:
+    """Return how many candidates are listed at most."""
+    return min(task.request.results or task.strategy.results, room(task.request.tokens))

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from time import perf_counter
 
 from activities.observation import SILENT, Telemetry
 from activities.retrieval.account import broadened_note, nearest, not_read, notes
-from activities.retrieval.composing import compose, targets_of
+from activities.retrieval.composing import Composed, compose, looks
 from activities.retrieval.rankings import kept
 from activities.retrieval.reads import Read
 from activities.retrieval.routes import Routes
 from activities.retrieval.waiting import Progress, wait_for
 from contracts import limits
-from contracts.candidates import Resolution, RetrievalTask
+from contracts.candidates import NOTHING, Resolution, RetrievalTask
 from contracts.ports import Clock, Embedder, RetrievalRecords, SearchIndex
 from contracts.retrieval import Answer, RetrievalReceipt, ValidityState
 
@@ -89,14 +91,38 @@ class RetrievalEngine:
             every=self._times.watermark_every,
         )
         reads = await self._routes.read(task, progress.watermarks)
-        resolution = await self._resolve(task, targets_of(task, reads))
-        answer = self._answer(task, reads, resolution, progress)
+        composed, resolution, looked_at = await self._composed(task, reads)
+        answer = self._answer(task, reads, composed, resolution, progress, looked_at)
         return reads, await self._records.save(task, answer, kept(task, reads, resolution))
 
-    def _answer(self, task: RetrievalTask, reads: Sequence[Read], resolution: Resolution, progress: Progress) -> Answer:
-        answered_at = self._clock.now()  # right after the record was read: a rerun reads it as of then
+    async def _composed(self, task: RetrievalTask, reads: Sequence[Read]) -> tuple[Composed, Resolution, datetime]:
+        """Return the candidates, what the record said of everything found, and when it said so."""
+        *first, everything = looks(task, reads)
+        if first:
+            # The rest is not parsed, but counted: withdrawn and outside the grants are told of all that was found.
+            look = first[0]
+            rest = sorted(set(everything) - set(look))
+            resolution, others = await asyncio.gather(
+                self._records.resolve(task, look), self._records.standing(task, rest)
+            )
+            looked_at = self._clock.now()  # right after the record was read: a rerun reads it as of then
+            composed = compose(task, reads, look, resolution)
+            if composed.is_enough:
+                return composed, resolution.with_others(others), looked_at
+        resolution = await self._records.resolve(task, everything) if everything else NOTHING
+        looked_at = self._clock.now()
+        return compose(task, reads, everything, resolution), resolution, looked_at
+
+    def _answer(
+        self,
+        task: RetrievalTask,
+        reads: Sequence[Read],
+        composed: Composed,
+        resolution: Resolution,
+        progress: Progress,
+        answered_at: datetime,
+    ) -> Answer:
         strategy = task.strategy
-        composed = compose(task, reads, resolution)
         weighing, candidates = composed.weighing, composed.candidates
         abstained = all(item.validity.state is ValidityState.OUT_OF_RANGE for item in candidates)
         wanted = task.request.results or strategy.results
@@ -121,11 +147,6 @@ class RetrievalEngine:
             effort=composed.effort,
             broadened=task.broadened,
         )
-
-    async def _resolve(self, task: RetrievalTask, targets: Sequence[str]) -> Resolution:
-        if not targets:
-            return Resolution({}, frozenset(), frozenset())
-        return await self._records.resolve(task, targets)
 
 
 def _receipt(answer: Answer) -> RetrievalReceipt:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 
-from activities.retrieval.composing import compose, targets_of
+from activities.retrieval.composing import compose, looks
 from activities.retrieval.rankings import reads_of
-from contracts.candidates import RetrievalTask
+from activities.retrieval.reads import Read
+from contracts.candidates import Past, RetrievalTask
 from contracts.errors import UnknownRetrieval
 from contracts.ports import RetrievalHistory
-from contracts.retrieval import Answer
+from contracts.rankings import Rankings
+from contracts.retrieval import Answer, Candidate
 from contracts.retrieval_record import Rerun, again, differences
 
 NOT_AS_OF = (
@@ -46,8 +50,7 @@ class Rerunner:
             )
         task = _as_asked(task, rankings.domain_id)
         reads = reads_of(task.strategy, rankings)
-        past = await self._history.as_of(task, targets_of(task, reads), rankings, answer.answered_at)
-        composed = compose(task, reads, past.resolution).candidates
+        past, composed = await self._composed(task, reads, rankings, answer.answered_at)
         found = differences(answer.candidates, composed, changed=tuple(past.unknown))
         return Rerun(
             request_id=request_id,
@@ -57,6 +60,19 @@ class Rerunner:
             differences=found,
             unknown=(*(f"{ref}: {why}" for ref, why in sorted(past.unknown.items())), *NOT_AS_OF),
         )
+
+
+    async def _composed(
+        self, task: RetrievalTask, reads: Sequence[Read], rankings: Rankings, at: datetime
+    ) -> tuple[Past, tuple[Candidate, ...]]:
+        *first, everything = looks(task, reads)
+        for look in first:
+            past = await self._history.as_of(task, look, rankings, at)
+            composed = compose(task, reads, look, past.resolution)
+            if composed.is_enough:
+                return past, composed.candidates
+        past = await self._history.as_of(task, everything, rankings, at)
+        return past, compose(task, reads, everything, past.resolution).candidates
 
 
 def _as_asked(task: RetrievalTask, domain_id: str) -> RetrievalTask:

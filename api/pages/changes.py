@@ -14,7 +14,7 @@ from api.bodies import IdInPath
 from api.pages import article_form, draft_form
 from api.pages.article_form import ArticleForm
 from api.pages.draft_form import DraftForm
-from api.pages.forms import NOTHING, Posted, posted, record_of
+from api.pages.forms import NOTHING, Posted, posted, record_of, same_id
 from api.pages.page_route import HtmlRoute
 from api.pages.queries import OPEN
 from api.pages.refusals import told
@@ -26,7 +26,7 @@ from api.sessions import Session
 from api.settlement import settled
 from contracts.articles import ArticleDraft
 from contracts.draft_difference import DraftDifference
-from contracts.errors import CaseloreError, InvalidInput, NotFound
+from contracts.errors import CaseloreError, NotFound
 from contracts.experience import Draft
 from contracts.labels import CandidateKind
 from contracts.lifecycle import Stage
@@ -67,6 +67,7 @@ async def change(
     successor = typed.line("superseded_by") or None
     if typed.has("add_unit"):
         return await _form(request, services, reader, subject, kind, fields, typed=typed)
+    stored = None
     try:
         stored = await services.experiences.command(reader, _command(subject, kind, typed, fields))
         await settled(services, reader, stored, within=services.patience)
@@ -74,7 +75,16 @@ async def change(
         if isinstance(refusal, NotFound) and successor is None:
             raise
         return await _form(
-            request, services, reader, subject, kind, fields, typed=typed, refusal=refusal, successor=successor
+            request,
+            services,
+            reader,
+            subject,
+            kind,
+            fields,
+            typed=typed,
+            refusal=refusal,
+            successor=successor,
+            is_stored=stored is not None,
         )
     return RedirectResponse(f"/commands/{stored.event_id}?of={subject.id}", status_code=status.HTTP_303_SEE_OTHER)
 
@@ -133,9 +143,10 @@ async def _form(
     typed: Posted = NOTHING,
     refusal: CaseloreError | None = None,
     successor: str | None = None,
+    is_stored: bool = False,
 ) -> Response:
     base = base_of(subject, kind)
-    keeps_id = typed.has("command_id") and (refusal is None or isinstance(refusal, InvalidInput))
+    keeps_id = typed.has("command_id") and (refusal is None or same_id(refusal, is_stored=is_stored))
     scope, no_successor = await _scope(services, reader, subject, successor)
     refused = refusal or no_successor
     return render(

@@ -6,6 +6,8 @@ import uuid
 from dataclasses import dataclass, field
 
 from api.pages.forms import Posted, record_of
+from contracts.errors import InvalidField
+from contracts.lifecycle import VERDICTS
 from contracts.review import ReviewDecision
 
 
@@ -50,6 +52,8 @@ def decision_of(experience_id: str, posted: Posted) -> ReviewDecision:
         InvalidInput: A field is at fault.
     """
     form = decision_form(posted)
+    if form.verdict not in VERDICTS:
+        raise InvalidField("No decision is chosen.", field="verdict", accepted="accept, return or reject")
     is_accept = form.verdict == "accept"
     return record_of(
         ReviewDecision,

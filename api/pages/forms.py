@@ -9,6 +9,7 @@ from fastapi import Request
 from pydantic import BaseModel, ValidationError
 
 from api.problems import invalid
+from contracts.errors import CaseloreError, InvalidInput, Unavailable
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -55,6 +56,14 @@ async def posted(request: Request) -> Posted:
         if isinstance(value, str):
             values.setdefault(name, []).append(value.replace("\r\n", "\n").replace("\r", "\n"))
     return Posted(values)
+
+
+def same_id(refusal: CaseloreError, *, is_stored: bool) -> bool:
+    """Return whether a refused form is to be sent again under the id that it had.
+
+    It is, when the id may stand for what was sent; a refusal that is recorded under it stays under it.
+    """
+    return isinstance(refusal, Unavailable) or (isinstance(refusal, InvalidInput) and not is_stored)
 
 
 def record_of(model: type[M], values: Mapping[str, Any]) -> M:

@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from activities.records.review_queue import MOST
 from api.bodies import IdInPath
 from api.pages.decision_form import DecisionForm, decision_form, decision_of
-from api.pages.forms import Posted, posted
+from api.pages.forms import Posted, posted, same_id
 from api.pages.page_route import HtmlRoute
 from api.pages.refusals import told
 from api.pages.render import render
@@ -20,7 +20,7 @@ from api.services import ApiServices, Services
 from api.sessions import Session
 from api.settlement import settled
 from contracts.draft_difference import DraftDifference
-from contracts.errors import CaseloreError, InvalidInput, NotFound
+from contracts.errors import CaseloreError, NotFound
 from contracts.experience import Draft
 from contracts.labels import CandidateKind
 from contracts.lifecycle import REVIEWED, Stage
@@ -41,13 +41,14 @@ async def review(request: Request, services: Services, session: Session, experie
 async def decide(request: Request, services: Services, session: Session, experience_id: IdInPath) -> Response:
     """Store the decision and lead to what became of it; a refusal shows the page again with all that was typed."""
     form, reader, id_ = await posted(request), session.principal.id, str(experience_id)
+    stored = None
     try:
         stored = await services.experiences.decide(reader, decision_of(id_, form))
         await settled(services, reader, stored, within=services.patience)
     except NotFound:
         raise
     except CaseloreError as refusal:
-        return await _refused(request, services, reader, id_, form, refusal)
+        return await _refused(request, services, reader, id_, form, refusal, is_stored=stored is not None)
     return _see(f"/commands/{stored.event_id}?of={id_}")
 
 
@@ -72,12 +73,21 @@ async def release(services: Services, session: Session, experience_id: IdInPath)
 
 
 async def _refused(
-    request: Request, services: ApiServices, reader: str, experience_id: str, form: Posted, refusal: CaseloreError
+    request: Request,
+    services: ApiServices,
+    reader: str,
+    experience_id: str,
+    form: Posted,
+    refusal: CaseloreError,
+    *,
+    is_stored: bool = False,
 ) -> Response:
     """Return the review as it stands now, with what changed meanwhile and with everything that was typed."""
     sheet = await services.review_desk.sheet(reader, experience_id)
     if form.has("digest"):
-        typed = decision_form(form, decision_id=form.line("decision_id") if isinstance(refusal, InvalidInput) else None)
+        typed = decision_form(
+            form, decision_id=form.line("decision_id") if same_id(refusal, is_stored=is_stored) else None
+        )
     else:
         typed = DecisionForm()
     if typed.declined and sheet.scope is not None and isinstance(sheet.draft, Draft):

@@ -68,8 +68,55 @@ def test_r22_the_document_is_complete(world: World) -> None:
             assert {str(status) for status in PROBLEMS} <= set(operation["responses"]), path
             for status in PROBLEMS:
                 assert list(operation["responses"][str(status)]["content"]) == [PROBLEM_TYPE], path
+            assert [list(each) for each in operation["security"]] == [["ApiKey"], ["IssuerToken"]], path
         if body := operation.get("requestBody"):
             assert len(body["content"]["application/json"]["examples"]) >= 1, path
+            assert all(example["summary"] for example in body["content"]["application/json"]["examples"].values())
+
+
+def test_the_document_says_what_each_part_is_for(world: World) -> None:
+    document = world.app.openapi()
+    described = {tag["name"] for tag in document["tags"] if tag["description"]}
+    assert described == {tag for operation in documented_routes(document).values() for tag in operation["tags"]}
+    schemes = document["components"]["securitySchemes"]
+    assert {name: (scheme["type"], scheme["scheme"]) for name, scheme in schemes.items()} == {
+        "ApiKey": ("http", "bearer"),
+        "IssuerToken": ("http", "bearer"),
+    }
+
+
+def test_r22_every_parameter_is_described_and_bounded(world: World) -> None:
+    bounds = {
+        "string": {"maxLength", "format", "enum", "pattern"},
+        "integer": {"maximum", "exclusiveMaximum"},
+        "number": {"maximum", "exclusiveMaximum"},
+    }
+    for (method, path), operation in documented_routes(world.app.openapi()).items():
+        for parameter in operation.get("parameters", ()):
+            where = f"{method} {path} {parameter['name']}"
+            assert parameter["description"], where
+            for schema in parameter["schema"].get("anyOf", [parameter["schema"]]):
+                needed = bounds.get(schema.get("type", ""))
+                assert needed is None or needed & set(schema), where
+
+
+def test_r24_what_can_be_pending_names_a_place_and_what_is_read_has_a_tag(world: World) -> None:
+    expecting = dict[str, str]()
+    for (method, path), operation in documented_routes(world.app.openapi()).items():
+        responses, sent = operation["responses"], {each["name"] for each in operation.get("parameters", ())}
+        if "202" in responses:
+            assert responses["202"]["headers"]["Location"]["required"], path
+        is_tagged = method == "GET" and path.startswith("/v1/")
+        assert ("If-None-Match" in sent) is ("304" in responses) is is_tagged, path
+        assert not is_tagged or responses["200"]["headers"]["ETag"]["required"], path
+        assert ("If-Match" in sent) is ("412" in responses) is ("x-if-match" in operation), path
+        if "x-if-match" in operation:
+            expecting[path] = operation["x-if-match"]
+    assert expecting == {
+        "/v1/cases/{case_id}/state": "expected_revision",
+        "/v1/reviews": "digest",
+        "/v1/changes": "digest",
+    }
 
 
 async def test_a_page_describes_every_route_and_loads_nothing_from_elsewhere(world: World) -> None:

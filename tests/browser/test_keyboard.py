@@ -57,10 +57,9 @@ async def test_r7_an_accept_and_a_return_by_their_keys(site: Site) -> None:
     assert await site.stage(id_) is Stage.RETURNED
 
 
-async def test_a_correction_and_a_retirement_by_tab_and_enter_alone(site: Site) -> None:
-    """Without the script, too."""
+async def test_a_correction_and_a_retirement_by_tab_and_enter_alone_without_the_script(site: Site) -> None:
     id_, _ = await site.published("Tabbed through", "Press the marigold.")
-    async with site.visit(javascript=True) as page:
+    async with site.visit(javascript=False) as page:
         await sign_in(page, site.keys["otto"])
         await page.goto(f"/experiences/{id_}")
         await tab_to(page, page.get_by_role("link", name="Correct"))

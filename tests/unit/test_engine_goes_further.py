@@ -107,7 +107,8 @@ def test_r20_feedback_moves_no_candidate_and_bars_none(feedback: list[CandidateF
     reads = [Read(1, step, route, step.weight, found=found) for route in (Route.LEXICAL, Route.DENSE_BODY)]
 
     def composed(records: list[CandidateRecord]) -> Composed:
-        return compose(TASK, reads, Resolution({each.target: each for each in records}, frozenset(), frozenset()))
+        found = {each.target: each for each in records}
+        return compose(TASK, reads, list(found), Resolution(found, frozenset(), frozenset()))
 
     without, with_counts = composed(plain), composed(counted)
     assert len(without.candidates) == 5

@@ -188,6 +188,9 @@ class Memory:
         kept = {target: self.current[target] for target in targets if target in self.current and target not in gone}
         return Resolution(kept, frozenset(self.withdrawn & {*targets}), frozenset(self.not_permitted & {*targets}))
 
+    async def standing(self, task: RetrievalTask, targets: Sequence[str]) -> Resolution:
+        return replace(await self.resolve(task, targets), records={})
+
     async def watermarks(self) -> list[Watermark]:
         return self.marks
 
