@@ -7,26 +7,65 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from api.preconditions import field_of
-from api.problems import PROBLEM_TYPE, Problem
+from api.preconditions import IF_MATCH, field_of
+from api.problems import PROBLEM_TYPE, Problem, problem_of, unforeseen
+from contracts.errors import (
+    CaseloreError,
+    InvalidField,
+    NotAuthenticated,
+    NotReviewer,
+    RuntimeUnavailable,
+    StaleDigest,
+    StaleRevision,
+    TextTooLong,
+    UnknownCase,
+)
 from contracts.views import CommandView
 
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}
+_REQUEST_ID = "5f0d1c7be0a84b1e9a430d5a1c1f7a01"
 
 
-def _problem(description: str) -> dict[str, Any]:
-    return {"description": description, "content": {PROBLEM_TYPE: {"schema": _PROBLEM}}}
+def _problem(description: str, example: CaseloreError | None, *, status: int | None = None) -> dict[str, Any]:
+    """Return what the document says of a refusal, with one as an example; None: a failure that has no name."""
+    shown = unforeseen() if example is None else problem_of(example, status=status)
+    value = {**shown.model_dump(), "request_id": _REQUEST_ID}
+    return {"description": description, "content": {PROBLEM_TYPE: {"schema": _PROBLEM, "example": value}}}
 
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
-    401: _problem("No valid API key"),
-    403: _problem("The caller may not do this"),
-    404: _problem("Not there, or not visible to the caller"),
-    409: _problem("True once, not any more: read again and decide again"),
-    413: _problem("The body is too large"),
-    422: _problem("The request can't be taken as it is; names the field"),
-    500: _problem("The request failed; the operator's log says where"),
-    503: _problem("Try again later; nothing was lost"),
+    401: _problem(
+        "No valid API key or token",
+        NotAuthenticated(
+            "The request carries no API key or token.", field="Authorization", accepted="Bearer <key or token>"
+        ),
+    ),
+    403: _problem(
+        "The caller may not do this",
+        NotReviewer("This waits for an owner of 'data'.", field="reviewer", accepted="an owner of the domain"),
+    ),
+    404: _problem(
+        "Not there, or not visible to the caller",
+        UnknownCase("There is no such case in your scope.", field="case_id"),
+    ),
+    409: _problem(
+        "True once, not any more: read again and decide again",
+        StaleRevision("The case is at revision 3, waiting.", field="expected_revision", accepted="3"),
+    ),
+    413: _problem(
+        "The body is too large",
+        TextTooLong("The request body is too large.", field="body", accepted="at most 4,194,304 bytes"),
+        status=413,
+    ),
+    422: _problem(
+        "The request can't be taken as it is; names the field",
+        InvalidField("Field required.", field="draft.title", accepted="a value: the field is required"),
+    ),
+    500: _problem("The request failed; the operator's log says where", None),
+    503: _problem(
+        "Try again later; nothing was lost",
+        RuntimeUnavailable("The record can't be reached; nothing was half-written."),
+    ),
 }
 """The refusals that every route of `/v1` may give."""
 
@@ -92,15 +131,16 @@ _SAID = {
 """Of parameters that mean the same wherever they are taken."""
 _TAG = {"schema": {"type": "string"}, "description": "Names this very answer.", "required": True}
 _PLACE = {"schema": {"type": "string"}, "description": "Where to look what became of it.", "required": True}
+_STALE = StaleDigest("The text changed since it was read.", field="If-Match", accepted=f'"{"0f34" * 16}"')
 _MET = {"description": "The caller has it: nothing changed", "headers": {"ETag": _TAG}}
 
 
-def _header(name: str, description: str) -> dict[str, Any]:
+def _header(name: str, description: str, **schema: Any) -> dict[str, Any]:
     return {
         "name": name,
         "in": "header",
         "required": False,
-        "schema": {"type": "string", "maxLength": 4_000},
+        "schema": {"type": "string", "maxLength": 4_000, **schema},
         "description": description,
     }
 
@@ -147,5 +187,5 @@ def _complete(method: str, operation: dict[str, Any]) -> None:
     field = field_of(operation)
     if field:
         told = f"The `ETag` of what was read: 412 if it is not current. `{field}` may then be left out."
-        parameters.append(_header("If-Match", told))
-        responses["412"] = _problem("What `If-Match` names is not current; `accepted` says what is")
+        parameters.append(_header("If-Match", told, pattern=IF_MATCH))
+        responses["412"] = _problem("What `If-Match` names is not current; `accepted` says what is", _STALE, status=412)

@@ -268,7 +268,7 @@ PRINCIPAL = _example(
     {
         "principal": {"id": "triage-agent", "kind": "agent", "name": "Triage agent"},
         "issue_key": True,
-        "key_expires_at": "2027-01-01T00:00:00Z",
+        "key_expires_at": "2099-01-01T00:00:00Z",
     },
 )
 GRANT = _example(
@@ -277,7 +277,7 @@ GRANT = _example(
         "principal_id": "triage-agent",
         "tenant_id": "north",
         "purpose": "first-line support",
-        "expires_at": "2027-01-01T00:00:00Z",
+        "expires_at": "2099-01-01T00:00:00Z",
     },
 )
 REVOCATION = _example("A role", {"principal_id": "dana", "what": "role", "domain_id": "data", "role": "curator"})

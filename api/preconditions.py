@@ -22,6 +22,9 @@ EXTENSION = "x-if-match"
 """In an operation's description: the field of its body that `If-Match` stands for."""
 ANY = "*"
 
+IF_MATCH = r'^(\*|"[0-9A-Za-z]{1,64}(-[0-9a-f]{32})?")$'
+"""What `If-Match` looks like, as the OpenAPI document says it."""
+
 _TAG = re.compile(r'"(?P<version>[0-9A-Za-z]{1,64})(?:-[0-9a-f]{32})?"')
 _TAGS = re.compile(r'(?:W/)?("[^"]*")')
 

@@ -86,11 +86,11 @@ def recorded_refusal(name: str, field: str, accepted: str) -> CaseloreError:
     return error(title_of(error), field=field or "command_id", accepted=accepted)
 
 
-def respond(error: CaseloreError, *, status: int | None = None) -> JSONResponse:
-    """Return the response that carries a refusal."""
+def problem_of(error: CaseloreError, *, status: int | None = None) -> Problem:
+    """Return what a client is told of a refusal."""
     cls = type(error)
     known = status_of(cls) != 500  # a bare CaseloreError may carry anybody's words
-    problem = Problem(
+    return Problem(
         type=URN + error.type,
         title=title_of(cls) if known else "Refused for a reason that has no name",
         status=status or status_of(cls),
@@ -98,22 +98,29 @@ def respond(error: CaseloreError, *, status: int | None = None) -> JSONResponse:
         field=error.field if known else "",
         accepted=error.accepted if known else "",
     )
-    headers = {name: value for ancestor in cls.__mro__ for name, value in HEADERS.get(ancestor, {}).items()}
-    return _response(problem, headers)
+
+
+def unforeseen() -> Problem:
+    """Return what a client is told of a failure that nobody foresaw."""
+    return Problem(
+        type="about:blank",
+        title="Internal Server Error",
+        status=500,
+        detail="The request failed; the operator's log says where.",
+    )
+
+
+def respond(error: CaseloreError, *, status: int | None = None) -> JSONResponse:
+    """Return the response that carries a refusal."""
+    headers = {name: value for ancestor in type(error).__mro__ for name, value in HEADERS.get(ancestor, {}).items()}
+    return _response(problem_of(error, status=status), headers)
 
 
 def respond_unexpected(request: Request, error: Exception) -> JSONResponse:
     """Return the response for what nobody foresaw, and log where it happened."""
     if log_unexpected(request, error):
         return respond(RuntimeUnavailable("The record can't be reached; nothing was half-written."))
-    return _response(
-        Problem(
-            type="about:blank",
-            title="Internal Server Error",
-            status=500,
-            detail="The request failed; the operator's log says where.",
-        )
-    )
+    return _response(unforeseen())
 
 
 def log_unexpected(request: Request, error: Exception) -> bool:

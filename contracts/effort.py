@@ -154,7 +154,7 @@ def quantiles(values: Sequence[float]) -> Quantiles:
         p90=_at(ordered, _HIGH),
         most=ordered[-1],
         # Of n + 1 equally likely gaps for a further value, those between the two positions.
-        covers=(_position(n, _HIGH) - _position(n, _LOW)) / (n + 1),
+        covers=round((_position(n, _HIGH) - _position(n, _LOW)) / (n + 1), 9),
     )
 
 

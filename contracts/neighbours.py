@@ -50,8 +50,9 @@ def vote(lists: Sequence[Neighbours], labels: Mapping[str, str], *, nearest: int
         heard = [(hit.target, _nearness(hit, each.hits[0]) ** each.sharpness) for hit in each.hits[:nearest]]
         whole = fsum(voice for _, voice in heard)
         for target, voice in heard:
-            if whole > 0 and target in labels:
-                voices.setdefault(target, []).append(each.weight * voice / whole)
+            part = each.weight * voice / whole if whole > 0 else 0.0
+            if part > 0 and target in labels:  # a voice that faded to nothing is none
+                voices.setdefault(target, []).append(part)
     total = fsum(part for parts in voices.values() for part in parts)
     by_label: dict[str, list[tuple[float, str]]] = {}
     for target, parts in voices.items():

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from contracts.candidates import CanonicalLookup, Found, Past, Resolution, RetrievalTask
+from contracts.candidates import CandidateRecord, CanonicalLookup, Found, Past, Resolution, RetrievalTask
 from contracts.errors import CaseloreError
 from contracts.index import DenseQuery, Filter, Hit, IndexChange, LexicalQuery, Scope, Stored
 from contracts.labels import Collection
@@ -306,6 +306,10 @@ class RetrievalRecords(Protocol):
 
     async def resolve(self, task: RetrievalTask, targets: Sequence[str]) -> Resolution:
         """Return each target as it stands now, checked for state, scope and revision (R10)."""
+        ...
+
+    async def seen(self, task: RetrievalTask, targets: Sequence[str]) -> dict[str, CandidateRecord]:
+        """Return those of `targets` that the caller may see as current, without what is told beside them."""
         ...
 
     async def standing(self, task: RetrievalTask, targets: Sequence[str]) -> Resolution:

@@ -219,11 +219,7 @@ def _conditions(unit: KnowledgeUnit) -> tuple[str, ...]:
     if unit.kind is not UnitKind.PRESCRIPTION:
         return ()
     stated = (("check that it holds now", unit.use_when), ("check that it doesn't hold now", unit.avoid_when))
-    return tuple(
-        f"{what}: {_shortened(condition)}"
-        for what, condition in stated
-        if condition.strip()
-    )
+    return tuple(f"{what}: {_shortened(condition)}" for what, condition in stated if condition.strip())
 
 
 def _shortened(condition: str) -> str:

@@ -19,6 +19,9 @@ from contracts.errors import RuntimeUnavailable
 from deploy.settings import Settings
 from deploy.telemetry import Metrics
 
+HEAD_BYTES = 64 * 1024
+"""The most that a request's line and headers hold together, address and query included (R22)."""
+
 
 class _Server(uvicorn.Server):
     """A uvicorn server that leaves signals to the process it is a part of."""
@@ -42,7 +45,16 @@ async def listening(app: ASGIApp, host: str, port: int, *, setting: str) -> Asyn
         RuntimeUnavailable: It doesn't answer.
     """
     server = _Server(
-        uvicorn.Config(app, host=host, port=port, log_level="warning", access_log=False, timeout_graceful_shutdown=5)
+        uvicorn.Config(
+            app,
+            host=host,
+            port=port,
+            log_level="warning",
+            access_log=False,
+            timeout_graceful_shutdown=5,
+            http="h11",  # the one with a limit, whatever else is installed
+            h11_max_incomplete_event_size=HEAD_BYTES,
+        )
     )
     serving = asyncio.create_task(server.serve(), name=f"http {port}")
     try:

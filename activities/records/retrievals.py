@@ -122,6 +122,7 @@ class RetrievalsTable:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._used: set[str] = set()
 
     async def load(self, request_id: str) -> RetrievalTask:
         """See `contracts.ports.RetrievalRecords.load`."""
@@ -194,7 +195,7 @@ class RetrievalsTable:
 
     async def resolve(self, task: RetrievalTask, targets: Sequence[str]) -> Resolution:
         """See `contracts.ports.RetrievalRecords.resolve`."""
-        seen, (earlier, counted) = await asyncio.gather(self._seen_now(task, targets), self._beside(task, targets))
+        seen, (earlier, counted) = await asyncio.gather(self.seen(task, targets), self._beside(task, targets))
         seen = {
             target: replace(
                 record,
@@ -214,7 +215,8 @@ class RetrievalsTable:
         withdrawn, not_permitted = await self._explain(task, [target for target in targets if target not in seen])
         return Resolution(records={}, withdrawn=withdrawn, not_permitted=not_permitted)
 
-    async def _seen_now(self, task: RetrievalTask, targets: Sequence[str]) -> dict[str, CandidateRecord]:
+    async def seen(self, task: RetrievalTask, targets: Sequence[str]) -> dict[str, CandidateRecord]:
+        """See `contracts.ports.RetrievalRecords.seen`."""
         async with self._as_caller(task) as connection:
             return await resolve(connection, targets)
 
@@ -284,8 +286,10 @@ class RetrievalsTable:
                         for candidate in answer.candidates
                     ],
                 )
-            await connection.execute(_USED, {"strategy_id": task.strategy.id, "version": task.strategy.version})
-            return answer
+            if task.strategy.digest() not in self._used:
+                await connection.execute(_USED, {"strategy_id": task.strategy.id, "version": task.strategy.version})
+        self._used.add(task.strategy.digest())  # after the commit: it is told once by each process
+        return answer
 
 
 def _scope_values(scope: Scope) -> dict[str, Any]:

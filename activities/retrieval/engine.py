@@ -17,6 +17,7 @@ from activities.retrieval.routes import Routes
 from activities.retrieval.waiting import Progress, wait_for
 from contracts import limits
 from contracts.candidates import NOTHING, Resolution, RetrievalTask
+from contracts.outbox import Watermark
 from contracts.ports import Clock, Embedder, RetrievalRecords, SearchIndex
 from contracts.retrieval import Answer, RetrievalReceipt, ValidityState
 
@@ -69,12 +70,12 @@ class RetrievalEngine:
         """
         began = perf_counter()
         with self._telemetry.tracing.step("answer retrieval", retrieval_id=request_id) as step:
-            task = await self._records.load(request_id)
+            task, watermarks = await asyncio.gather(self._records.load(request_id), self._records.watermarks())
             if task.answer is not None:
                 return _receipt(task.answer)
             strategy = task.strategy
             step.tell(strategy=strategy.id, strategy_version=strategy.version)
-            reads, answer = await self._answered(task)
+            reads, answer = await self._answered(task, watermarks)
             step.tell(candidates=len(answer.candidates), abstained=answer.abstained)
         measures = self._telemetry.measures
         for read in reads:
@@ -82,10 +83,11 @@ class RetrievalEngine:
         measures.retrieval_answered(strategy.id, abstained=answer.abstained, seconds=perf_counter() - began)
         return _receipt(answer)
 
-    async def _answered(self, task: RetrievalTask) -> tuple[Sequence[Read], Answer]:
+    async def _answered(self, task: RetrievalTask, watermarks: list[Watermark]) -> tuple[Sequence[Read], Answer]:
         """Return what the routes read, and the answer as it was stored."""
         progress = await wait_for(
             self._records,
+            watermarks,
             task.request.wait_for_position,
             seconds=self._times.watermark,
             every=self._times.watermark_every,

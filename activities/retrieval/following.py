@@ -46,7 +46,7 @@ class Following:
         heard: dict[str, CandidateRecord] = {}
 
         async def listen() -> list[Found]:
-            records = (await self._records.resolve(task, first)).records
+            records = await self._records.seen(task, first)
             heard.update({ref: records[ref] for ref in first if ref in records})
             return []
 

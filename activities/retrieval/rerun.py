@@ -61,7 +61,6 @@ class Rerunner:
             unknown=(*(f"{ref}: {why}" for ref, why in sorted(past.unknown.items())), *NOT_AS_OF),
         )
 
-
     async def _composed(
         self, task: RetrievalTask, reads: Sequence[Read], rankings: Rankings, at: datetime
     ) -> tuple[Past, tuple[Candidate, ...]]:

@@ -18,16 +18,18 @@ class Progress:
     note: str = ""
 
 
-async def wait_for(records: RetrievalRecords, position: int | None, *, seconds: float, every: float) -> Progress:
+async def wait_for(
+    records: RetrievalRecords, watermarks: list[Watermark], position: int | None, *, seconds: float, every: float
+) -> Progress:
     """Return the watermarks once every index has reached `position`, or as they are after `seconds`.
 
     Args:
         records: Where the watermarks are.
+        watermarks: As they were read last.
         position: The outbox position; None doesn't wait.
         seconds: The longest wait.
         every: Seconds between two looks.
     """
-    watermarks = await records.watermarks()
     if position is None:
         return Progress(watermarks)
     try:

@@ -59,6 +59,8 @@ BEST: Mapping[Permission, str | None] = {
 }
 """Who gets furthest with a route; for the others it is the agent."""
 _DIGEST: str = dict(examples.DECISION["example"].get("value") or {})["digest"]
+_ENDS: str = dict(examples.DELEGATION["example"].get("value") or {})["expires_at"]
+"""Of a delegation: it has to be in the next months, whenever that is."""
 _MINTED = frozenset(
     value
     for module in (examples, article_examples, broadening_examples, erasure_examples, key_examples, strategy_examples)
@@ -72,9 +74,17 @@ BEST_AT: Mapping[str, str] = {
     "/v1/consultations/{consultation_id}/reply": "agent",
     "/v1/delegations": "cora",
     "/v1/delegations/{delegation_id}/revocation": "cora",
+    "/v1/experiences/{experience_id}/scope": "cora",
     "/v1/reviews": "cora",
     "/v1/strategies/adoptions/{adoption_id}/decision": "otto",
 }
+_OWN: Mapping[str, Mapping[str, str]] = {
+    "/v1/cases/{case_id}/state": {"case_id": "open_case_id"},
+    "/v1/reviews/{experience_id}/claim": {"experience_id": "unclaimed_id"},
+    "/v1/reviews/{experience_id}/release": {"experience_id": "unclaimed_id"},
+    "/v1/reviews/{experience_id}": {"experience_id": "unclaimed_id"},
+}
+"""Where a thing of its own is needed, which no other operation has changed."""
 WAIT = 0.05
 """Seconds that requests wait at most for what nobody does here."""
 
@@ -165,6 +175,8 @@ async def _one_of_each(world: World) -> dict[str, str]:
     ids = {
         "case_id": case_id,
         "other_case_id": await world.new_case(),
+        "open_case_id": await world.new_case(),
+        "unclaimed_id": (await world.proposed()).experience_id,
         "result_id": await world.new_result(),
         "proposed_id": proposal.experience_id,
         "proposed_digest": proposal.draft.digest(),
@@ -180,6 +192,11 @@ async def _one_of_each(world: World) -> dict[str, str]:
         "consultation_id": asked.consultation_id,
         "adoption_id": adoption.id,
         "delegation_id": await _delegation(world),
+        "tenant_id": "north",
+        "principal_id": "agent",
+        "superseded_by": proposal.experience_id,
+        "at": datetime.now(UTC).isoformat(),
+        "If-Match": "*",
         "key_id": (await _posted(world, "admin", "/v1/keys", KEY["reading"]))["key"]["id"],
     }
     for name, id_ in ids.items():
@@ -252,9 +269,9 @@ def _speaking_of(document: dict[str, Any], real: Mapping[str, str]) -> dict[str,
     for _, path, operation in operations_of(told):
         for parameter in operation.get("parameters", ()):
             name = parameter["name"]
-            if parameter["in"] == "path" and name in real:
-                under_review = name == "experience_id" and path.startswith("/v1/reviews/")
-                parameter["examples"] = {"real": {"value": real["proposed_id" if under_review else name]}}
+            name = _OWN.get(path, {}).get(name, name)
+            if name in real:
+                parameter["examples"] = {"real": {"value": real[name]}}
             if name == "wait":
                 parameter["schema"]["maximum"] = WAIT
         if "requestBody" in operation:
@@ -277,11 +294,17 @@ def _speaking(real: Mapping[str, str], path: str) -> Callable[[str], str]:
         "data-investigator": "investigator",
         "triage-agent": "spare",
         "robin": "stranger",
-        "dana": "spare",
+        "dana": "stranger",
+        "letters-exist": "row",
+        _ENDS: (datetime.now(UTC) + timedelta(days=7)).isoformat(),
     }
     published = f"experience/{real['experience_id']}"
     if path in ("/v1/retrievals", "/v1/retrievals/prepared"):
         del here[examples.RETRIEVAL_ID]
+    if path == "/v1/experiences":
+        del here[examples.EXPERIENCE_ID]
+    if path.endswith("/result"):
+        del here[examples.RESULT_ID]
     if path.endswith("/decisions"):
         del here[examples.USE_ID]
     if path.endswith("/consultations"):

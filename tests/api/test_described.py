@@ -9,9 +9,11 @@ import asyncio
 import os
 import uuid
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import suppress
 from itertools import cycle, islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -23,6 +25,7 @@ from schemathesis import GenerationMode, openapi
 from schemathesis.checks import CheckFunction, not_a_server_error
 from schemathesis.core.failures import Failure, FailureGroup
 from schemathesis.generation.case import Case
+from schemathesis.generation.hypothesis.examples import generate_one
 from schemathesis.schemas import APIOperation
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
@@ -36,6 +39,7 @@ from activities.records.database import Database
 from activities.records.identities import Identities
 from activities.records.migrate import migrate
 from api.permissions import PERMISSIONS
+from tests.acceptance.conftest import MEMORY
 from tests.api.described_world import Described, callers_of, described, operations_of
 from tests.api.world import World, key_of, people
 from tests.services import PostgresServer
@@ -51,14 +55,14 @@ CHECKS: list[CheckFunction] = [
     response_headers_conformance,
     response_schema_conformance,
 ]
+NEVER = ("/v1/dead-letters/{event_id}/give-up",)
+"""Where there is nothing that a request could do: no event is dead."""
 PREFIXES = ("/v1/", "/health/")
 OPERATIONS = sorted(route for route in PERMISSIONS if route[1].startswith(PREFIXES))
 
 
 @pytest_asyncio.fixture(scope="module")
-async def there(
-    postgres_server: PostgresServer, temporal_env: WorkflowEnvironment, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[Described]:
+async def there(postgres_server: PostgresServer, temporal_env: WorkflowEnvironment) -> AsyncIterator[Described]:
     """An organisation of this module's own: administrators do anything to it."""
     urls = postgres_server.new_database()
     migrate(urls.owner)
@@ -67,17 +71,22 @@ async def there(
     try:
         await people(Identities(database))
         world = World(database, temporal_env.client, f"lifecycle-{mark}", f"retrieval-{mark}")
-        async with world.worker_on(world.queue), described(world, tmp_path_factory.mktemp("index")) as served:
-            yield served
+        # In memory where that can be: a rebuilt index is written to the disk each time.
+        with TemporaryDirectory(prefix="caselore-", dir=MEMORY if MEMORY.is_dir() else None) as folder:
+            async with world.worker_on(world.queue), described(world, Path(folder)) as served:
+                yield served
     finally:
         await database.close()
 
 
 @pytest.fixture(scope="module")
-def schema(there: Described) -> Any:
+def schema(there: Described) -> Iterator[Any]:
     found = openapi.from_dict(there.document)
     found.config.phases.coverage.unexpected_methods = {"delete", "trace"}
-    return found
+    with pytest.MonkeyPatch.context() as patched:
+        # To name a lambda it parses the whole file around it, and Python 3.11 can't parse in two threads at once.
+        patched.setattr("hypothesis.internal.lambda_sources.lambda_description", _lambda)
+        yield found
 
 
 def test_every_operation_of_the_document_is_tried(there: Described) -> None:
@@ -89,8 +98,11 @@ async def test_r22_every_answer_is_described(there: Described, schema: Any, meth
     tried = Tried(there, schema[path][method])
     await asyncio.to_thread(tried.run)
     assert tried.faults == []
-    assert tried.statuses, "nothing was sent"
-    print(dict(tried.statuses))
+    assert path in NEVER or min(tried.statuses) < 300, f"nothing got through: {dict(tried.statuses)}"
+
+
+def _lambda(_: object) -> str:
+    return "<lambda>"
 
 
 class Tried:
@@ -110,9 +122,11 @@ class Tried:
         self._callers = callers_of(operation.method.upper(), operation.path)
 
     def run(self) -> None:
-        """Send what is made up, then what lies at the limits; mostly as who gets furthest with it."""
+        """Send the examples, what is made up, and what lies at the limits; mostly as who gets furthest with it."""
         with self._session:
             best, *others = self._callers
+            for strategy in self.operation.schema.get_strategies_from_examples(self.operation):
+                self.send(generate_one(strategy), best)
             for mode in GenerationMode:
                 self._made_up(mode, best)
             for case, caller in zip(self._at_the_limits(), cycle([*[best] * 8, *others]), strict=False):
@@ -134,14 +148,15 @@ class Tried:
         with suppress(Unsatisfiable):  # an operation that takes nothing can't be called wrongly
             send()
 
-    def _at_the_limits(self) -> Iterator[Case[Any]]:
+    def _at_the_limits(self) -> Sequence[Case[Any]]:
         schema = self.operation.schema
-        cases = schema.iter_coverage_cases(
+        found = schema.iter_coverage_cases(
             self.operation,
             generation_modes=list(GenerationMode),
             generation_config=schema.config.generation_for(operation=self.operation),
         )
-        return islice(cases, COVERAGE)
+        cases = list(islice(found, 10 * COVERAGE))
+        return cases[:: max(1, len(cases) // COVERAGE)]
 
     def send(self, case: Case[Any], caller: str | None) -> None:
         """Send a request and note what the description doesn't tell of the answer."""

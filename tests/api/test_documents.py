@@ -16,7 +16,7 @@ from api.app import create_app
 from api.bodies import PapersToFile, PrincipalToAdd, Read, ResultToRecord, StateChange
 from api.documentation import PROBLEMS
 from api.permissions import PERMISSIONS, Permission, permission_of
-from api.problems import PROBLEM_TYPE, STATUSES, Problem, status_of
+from api.problems import PROBLEM_TYPE, STATUSES, URN, Problem, status_of
 from contracts.cases import CaseLink, Delivery
 from contracts.delegation import Delegation
 from contracts.errors import CaseloreError, every_error
@@ -67,7 +67,11 @@ def test_r22_the_document_is_complete(world: World) -> None:
             assert operation["security"], path
             assert {str(status) for status in PROBLEMS} <= set(operation["responses"]), path
             for status in PROBLEMS:
-                assert list(operation["responses"][str(status)]["content"]) == [PROBLEM_TYPE], path
+                content = operation["responses"][str(status)]["content"]
+                assert list(content) == [PROBLEM_TYPE], path
+                shown = Problem.model_validate(content[PROBLEM_TYPE]["example"], extra="forbid")
+                assert shown.status == status
+                assert status == 500 or shown.type.removeprefix(URN) in every_error()
             assert [list(each) for each in operation["security"]] == [["ApiKey"], ["IssuerToken"]], path
         if body := operation.get("requestBody"):
             assert len(body["content"]["application/json"]["examples"]) >= 1, path

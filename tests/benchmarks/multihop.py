@@ -21,7 +21,7 @@ from activities.index.edge import EdgeIndex
 from activities.retrieval.candidates import in_order
 from activities.retrieval.routes import Routes
 from contracts.articles import ArticleDraft, ArticleKind, SourceKind, SourceReference
-from contracts.candidates import NOTHING, CandidateRecord, Resolution, RetrievalTask
+from contracts.candidates import CandidateRecord, RetrievalTask
 from contracts.identity import Profile
 from contracts.index import Scope
 from contracts.labels import CandidateKind, Collection
@@ -115,16 +115,10 @@ class Passages:
             for each in passages
         }
 
-    async def resolve(self, task: RetrievalTask, targets: Sequence[str]) -> Resolution:
+    async def seen(self, task: RetrievalTask, targets: Sequence[str]) -> dict[str, CandidateRecord]:
         """Return what was asked for."""
         del task
-        known = {target: self._records[target] for target in targets if target in self._records}
-        return Resolution(known, frozenset(), frozenset())
-
-    async def standing(self, task: RetrievalTask, targets: Sequence[str]) -> Resolution:
-        """Return that nothing is withdrawn."""
-        del task, targets
-        return NOTHING
+        return {target: self._records[target] for target in targets if target in self._records}
 
 
 class Corpus:

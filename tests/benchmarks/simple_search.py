@@ -23,21 +23,21 @@ class Bm25:
 
     def __init__(self, texts: Sequence[str]) -> None:
         terms = [Counter(_WORD.findall(each.lower())) for each in texts]
-        self._size = np.array([sum(each.values()) for each in terms])
-        self._places: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        size = np.array([sum(each.values()) for each in terms])
+        self._norm = 1.2 * (0.25 + 0.75 * size / size.mean())
+        places: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for place, each in enumerate(terms):
             for word, count in each.items():
-                self._places[word].append((place, count))
+                places[word].append((place, count))
+        self._places = {word: np.array(found).T for word, found in places.items()}
 
     def scores(self, query: str) -> Any:
         """Return a score for each text."""
-        found = np.zeros(len(self._size))
-        for word in set(_WORD.findall(query.lower())):
-            places = self._places.get(word, [])
-            rarity = math.log(1 + (len(self._size) - len(places) + 0.5) / (len(places) + 0.5))
-            for place, count in places:
-                norm = 1.2 * (0.25 + 0.75 * self._size[place] / self._size.mean())
-                found[place] += rarity * count * 2.2 / (count + norm)
+        found = np.zeros(len(self._norm))
+        for word in sorted(self._places.keys() & _WORD.findall(query.lower())):
+            places, counts = self._places[word]
+            rarity = math.log(1 + (len(found) - len(places) + 0.5) / (len(places) + 0.5))
+            found[places] += rarity * counts * 2.2 / (counts + self._norm[places])
         return found
 
 

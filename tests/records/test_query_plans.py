@@ -51,7 +51,8 @@ AS_SYSTEM: dict[str, tuple[str, dict[str, Any]]] = {
     "full text of experiences": (retrievals._CANONICAL[CandidateKind.EXPERIENCE].format(pending=""), LOOKUP),
     "full text of cases": (retrievals._CANONICAL[CandidateKind.CASE].format(pending=""), LOOKUP),
     "feedback": (
-        feedback_counts._COUNTS.text, {"refs": [f"experience/{CASE_ID}"], "asker": "ann", "enough": 3, **SCOPE},
+        feedback_counts._COUNTS.text,
+        {"refs": [f"experience/{CASE_ID}"], "asker": "ann", "enough": 3, **SCOPE},
     ),
     "watermarks": (outbox._WATERMARKS.text, {}),
     **{

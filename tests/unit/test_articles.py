@@ -104,7 +104,8 @@ def test_r9_each_section_is_an_entry_of_its_own_under_one_key() -> None:
     assert len(source.entries) == 4
     assert len({entry.id for entry in source.entries}) == 4
     assert all(entry.meaning.startswith("How a letter type is registered. # P") for entry in source.entries)
-    payloads = {entry.payload.model_dump_json() for entry in source.entries}
+    assert [entry.payload.section for entry in source.entries] == [0, 1, 2, 3]
+    payloads = {entry.payload.model_copy(update={"section": 0}).model_dump_json() for entry in source.entries}
     assert len(payloads) == 1
     payload = Payload.model_validate_json(payloads.pop())
     assert (payload.target, payload.domain, payload.tenant, payload.outcome) == (f"article/{ID}", "data", "", None)

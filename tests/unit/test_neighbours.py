@@ -47,6 +47,11 @@ def test_who_has_no_label_says_nothing() -> None:
     assert vote([Neighbours(hits(("case/1", 0.0)))], LABELS, nearest=3) == []
 
 
+def test_a_voice_that_faded_to_nothing_proposes_nothing() -> None:
+    found = hits(("case/9", 50.0), ("case/1", 1e-60))
+    assert vote([Neighbours(found, sharpness=8.0)], LABELS, nearest=3) == []
+
+
 _LISTS = st.lists(
     st.lists(st.tuples(st.sampled_from([*LABELS, "case/9"]), st.floats(0, 50)), max_size=6, unique_by=lambda e: e[0]),
     max_size=4,

@@ -188,8 +188,11 @@ class Memory:
         kept = {target: self.current[target] for target in targets if target in self.current and target not in gone}
         return Resolution(kept, frozenset(self.withdrawn & {*targets}), frozenset(self.not_permitted & {*targets}))
 
+    async def seen(self, task: RetrievalTask, targets: Sequence[str]) -> dict[str, CandidateRecord]:
+        return (await Memory.resolve(self, task, targets)).records
+
     async def standing(self, task: RetrievalTask, targets: Sequence[str]) -> Resolution:
-        return replace(await self.resolve(task, targets), records={})
+        return replace(await Memory.resolve(self, task, targets), records={})
 
     async def watermarks(self) -> list[Watermark]:
         return self.marks
