@@ -162,12 +162,13 @@ async def test_r20_feedback_is_shown_and_moves_nothing(answering: World) -> None
         places = {each.ref: each for each in before.candidates}
         assert set(refs) <= set(places)
         first_ref = min(refs, key=lambda ref: places[ref].rank)
-        for use in uses[first_ref]:
-            outcome = CandidateOutcome(ref=first_ref, revision=1, usefulness=Usefulness.MISLED, note="Another cause.")
-            said = Feedback(feedback_id=fresh(), decision_id=use.decision_id, outcomes=(outcome,))
-            given = await agent.give_feedback(said)
-            assert await agent.give_feedback(said) == given
-        use = uses[first_ref][-1]
+        outcome = CandidateOutcome(ref=first_ref, revision=1, usefulness=Usefulness.MISLED, note="Another cause.")
+        first_use, second_use, use = uses[first_ref]
+        for each in (first_use, second_use):
+            await agent.give_feedback(Feedback(feedback_id=fresh(), decision_id=each.decision_id, outcomes=(outcome,)))
+        said = Feedback(feedback_id=fresh(), decision_id=use.decision_id, outcomes=(outcome,))
+        given = await agent.give_feedback(said)
+        assert await agent.give_feedback(said) == given
         with pytest.raises(StaleRevision):
             await agent.give_feedback(said.model_copy(update={"feedback_id": fresh()}))
         later = Feedback(

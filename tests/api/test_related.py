@@ -271,12 +271,18 @@ async def test_r4_no_tenant_sees_another_in_its_related_work(office: Office) -> 
                 assert not (everybody - {earlier, asked}) & set(answer.model_dump_json().split('"'))
                 assert max(read.found for read in answer.reads) == 1, "not even a count crosses over"
         await office.project()
+    same = {"X-Request-ID": "one-and-the-same"}  # a refusal carries it
     for name, cases in opened.items():
-        nothing = await office.world.send("GET", f"/v1/cases/{fresh()}/related", as_=person[name], app=office.app())
+
+        async def refusal(path: str, as_: str = person[name]) -> tuple[int, bytes]:
+            found = await office.world.send("GET", path, as_=as_, app=office.app(), headers=same)
+            return found.status_code, found.content
+
+        nothing = await refusal(f"/v1/cases/{fresh()}/related")
+        assert nothing[0] == 404
         for other in {theirs[0] for theirs in opened.values()} - set(cases):
             for path in ("related", "links"):
-                found = await office.world.send("GET", f"/v1/cases/{other}/{path}", as_=person[name], app=office.app())
-                assert (found.status_code, found.content) == (404, nothing.content)
+                assert await refusal(f"/v1/cases/{other}/{path}") == nothing
 
 
 async def test_r4_a_grant_to_single_cases_lists_those_alone(office: Office, tenant: str) -> None:

@@ -8,6 +8,6 @@ from tests.benchmarks import quality, speed
 
 speed.main(sys.argv[1:])
 if quality.DATA.exists():
-    quality.main()
+    quality.main([])
 else:
     print(f"Quality was not measured: there is no {quality.DATA}.")
