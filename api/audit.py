@@ -36,12 +36,13 @@ async def audit_rows(
 ) -> list[AuditRow]:
     """Return rows of the audit chain in their order.
 
-    Administrators see all; everybody else the rows of their experiences and cases, and of their own acts (R4).
+    Whose key is good for administration sees all; everybody else the rows of their experiences and cases, and of their
+    own acts (R4).
     """
     for field, value in (("subject", subject), ("actor", actor)):
         if value is not None:
             check_text(value, field=field, limit=limits.LINE)
-    if caller.administrator:
+    if caller.administers:
         return await services.audit.rows(subject=subject, actor=actor, after=after, limit=limit)
     return await services.audit.rows_for(caller.id, subject=subject, actor=actor, after=after, limit=limit)
 

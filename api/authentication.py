@@ -144,6 +144,20 @@ def require_administrator(caller: SignedIn) -> None:
         raise NotPermitted("This is for administrators.", accepted="the key of an administrator")
 
 
+def require_every_tenant(caller: SignedIn) -> None:
+    """Refuse a credential that is narrowed to tenants something that would hold in all of them (R13).
+
+    Raises:
+        OutsideKey: It is narrowed.
+    """
+    if caller.tenants is not None:
+        raise OutsideKey(
+            "This goes across tenants, and the credential doesn't.",
+            field="Authorization",
+            accepted="a credential that is not narrowed to tenants",
+        )
+
+
 async def caller_of(
     request: Request, _: Annotated[HTTPAuthorizationCredentials | None, Security(_DOCUMENTED)]
 ) -> SignedIn:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Body
 
-from api.authentication import Caller
+from api.authentication import Caller, require_every_tenant
 from api.bodies import IdInPath
 from api.checked_route import CheckedRoute
 from api.documentation import PROBLEMS
@@ -24,8 +24,10 @@ async def delegate(
     """Let another person decide with the caller's role until a time; the same delegation again is answered as before.
 
     The delegate decides under its own name and the record says on whose behalf. Who of the two proposed, wrote or
-    reviewed a draft keeps both from deciding on it. A lent role can't be lent on.
+    reviewed a draft keeps both from deciding on it. A lent role can't be lent on. It holds in every tenant, so a key
+    that is narrowed to some can't lend it.
     """
+    require_every_tenant(caller)
     return await services.delegations.delegate(caller.id, delegation)
 
 

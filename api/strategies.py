@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Body, Query, status
 
-from api.authentication import Caller
+from api.authentication import Caller, require_every_tenant
 from api.bodies import IdInPath
 from api.checked_route import CheckedRoute
 from api.documentation import PROBLEMS
@@ -44,7 +44,7 @@ async def propose(
     The proposal names the definition by its digest and the version that the profile pins now; the same proposal
     again is answered as before. Nothing changes until an owner of the profile's domain decides.
     """
-    return await services.adoptions.propose(caller.id, adoption, administrator=caller.administrator)
+    return await services.adoptions.propose(caller.id, adoption, administrator=caller.administers)
 
 
 @router.post("/adoptions/{adoption_id}/decision", summary="Adopt or decline a version")
@@ -54,5 +54,9 @@ async def decide(
     adoption_id: IdInPath,
     decision: Annotated[AdoptionDecision, Body(openapi_examples=ADOPTION_DECISION)],
 ) -> AdoptionView:
-    """Decide a proposal as an owner of the profile's domain who didn't make it; adopted, it holds at once."""
+    """Decide a proposal as an owner of the profile's domain who didn't make it; adopted, it holds at once.
+
+    It holds for every tenant that the profile is used in, so a key that is narrowed to some can't decide it.
+    """
+    require_every_tenant(caller)
     return await services.adoptions.decide(caller.id, str(adoption_id), decision)

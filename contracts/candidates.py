@@ -123,14 +123,6 @@ class Resolution:
     not_permitted: frozenset[str]
     """Inside the caller's tenants, outside its grants."""
 
-    def with_others(self, others: Resolution) -> Resolution:
-        """Return both together."""
-        return Resolution(
-            self.records | others.records,
-            self.withdrawn | others.withdrawn,
-            self.not_permitted | others.not_permitted,
-        )
-
 
 NOTHING = Resolution({}, frozenset(), frozenset())
 """Of no target."""

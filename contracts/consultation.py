@@ -5,6 +5,7 @@ The reply is evidence: no grant, no adopted conclusion, and no proof of anything
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
@@ -115,6 +116,7 @@ def require_scoped(brief: str, handles: Iterable[str]) -> None:
 
 
 def _folded(text: str) -> str:
-    """Return words alone, one space between them and one at either end."""
-    words = "".join(character if character.isalnum() else " " for character in text.casefold()).split()
+    """Return words alone in one spelling, one space between them and one at either end."""
+    spelt = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    words = "".join(character if character.isalnum() else " " for character in spelt).split()
     return f" {' '.join(words)} "

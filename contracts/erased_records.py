@@ -6,13 +6,15 @@ Each function takes a record as JSON and returns what is left of it, in the same
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, cast
 
 from contracts.articles import ArticleDraft, ArticleKind, SourceKind, SourceReference
+from contracts.concept_links import kind_of_link
 from contracts.erased_text import ERASED
 from contracts.experience import Draft, KnowledgeUnit, RoutingSynopsis
 from contracts.labels import Outcome, ProofLevel, UnitKind
+from contracts.strategy import Route
 
 Record = Mapping[str, Any]
 
@@ -86,6 +88,7 @@ def erased_answer(content: Record) -> dict[str, Any]:
         "notes": _erased_lines(content.get("notes", [])),
         "not_read": _erased_lines(content.get("not_read", [])),
         "routes": [{**route, "why": ERASED if route.get("why") else ""} for route in content.get("routes", [])],
+        "nearest": [{**each, "why": _erased_lines(each["why"])} for each in content.get("nearest", [])],
     }
 
 
@@ -101,10 +104,33 @@ def erased_candidate(content: Record) -> dict[str, Any]:
     }
 
 
+def erased_nearest(content: Record, refs: Collection[str]) -> dict[str, Any]:
+    """Return an answer that says nothing of why these, which were erased, came nearest to it."""
+    named: list[dict[str, Any]] = content.get("nearest", [])
+    return {
+        **content,
+        "nearest": [{**each, "why": _erased_lines(each["why"])} if each["ref"] in refs else each for each in named],
+    }
+
+
 def erased_asking(content: Record) -> dict[str, Any]:
-    """Return a candidate without what its validity repeats of an erased request."""
+    """Return a candidate without what its validity, and the terms that it shares, repeat of an erased request."""
     validity = content["validity"]
-    return {**content, "validity": {**validity, "reasons": _erased_lines(validity.get("reasons", []))}}
+    return {
+        **content,
+        "validity": {**validity, "reasons": _erased_lines(validity.get("reasons", []))},
+        "reason": without_terms(content.get("reason", [])),
+    }
+
+
+def without_terms(reason: Iterable[Record]) -> list[dict[str, Any]]:
+    """Return why a candidate was found, with the kind only of the concepts and intents that it was found by."""
+    return [
+        {**match, "fields": [kind_of_link(each) for each in match["fields"]]}
+        if match["route"] == Route.CONCEPT_LINKS
+        else dict(match)
+        for match in reason
+    ]
 
 
 def erased_effort(content: Record) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from contracts.labels import DomainRole, PrincipalKind
 from contracts.model import Model
-from contracts.sign_in import CredentialScope
+from contracts.sign_in import Ability, CredentialScope
 from contracts.text import Identifier, Line, OptionalParagraph
 
 
@@ -72,4 +72,9 @@ class SignedIn(CredentialScope):
     kind: PrincipalKind
     name: Line
     administrator: bool = False
-    """May add tenants, principals, grants and roles."""
+    """May add tenants, principals, grants and roles, with a credential that is good for it: see `administers`."""
+
+    @property
+    def administers(self) -> bool:
+        """Whether it may act and see as an administrator: it is one, and its credential leaves that (R13)."""
+        return self.administrator and self.allows(Ability.ADMINISTER)

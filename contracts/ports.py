@@ -304,16 +304,15 @@ class RetrievalRecords(Protocol):
         """Return the best full-text matches among current records, best first (R16)."""
         ...
 
-    async def resolve(self, task: RetrievalTask, targets: Sequence[str]) -> Resolution:
-        """Return each target as it stands now, checked for state, scope and revision (R10)."""
+    async def resolve(self, task: RetrievalTask, targets: Sequence[str], others: Sequence[str] = ()) -> Resolution:
+        """Return each target as it stands now, checked for state, scope and revision (R10).
+
+        Of `others` it only says which are withdrawn or not permitted.
+        """
         ...
 
     async def seen(self, task: RetrievalTask, targets: Sequence[str]) -> dict[str, CandidateRecord]:
         """Return those of `targets` that the caller may see as current, without what is told beside them."""
-        ...
-
-    async def standing(self, task: RetrievalTask, targets: Sequence[str]) -> Resolution:
-        """Return which targets are withdrawn or not permitted, as `resolve` does, and no record."""
         ...
 
     async def watermarks(self) -> list[Watermark]:

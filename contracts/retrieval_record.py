@@ -7,12 +7,12 @@ from datetime import datetime
 from itertools import zip_longest
 from typing import Any
 
-from contracts.concept_links import kind_of_link
-from contracts.feedback import FeedbackView
+from contracts.erased_records import without_terms
+from contracts.feedback import CandidateFeedback, FeedbackView
 from contracts.labels import CandidateKind, Outcome, ValidityState
 from contracts.model import Model
 from contracts.retrieval import Answer, Candidate, CheckOutcome, MemoryUse, RetrievalRequest
-from contracts.strategy import Route, Strategy
+from contracts.strategy import Strategy
 
 
 class ReadDone(Model):
@@ -139,8 +139,26 @@ def again(candidate: Candidate) -> AgainCandidate:
     )
 
 
-def as_shown(record: RetrievalRecord) -> RetrievalRecord:
-    """Return a record whose reads, citations and feedback name only what its answer shows to the reader (R21)."""
+def without_own_counts(answer: Answer | None) -> Answer | None:
+    """Return an answer as somebody else than its asker reads it: what the asker may count isn't theirs (R21)."""
+    if answer is None:
+        return None
+    return answer.model_copy(
+        update={
+            "candidates": tuple(
+                candidate.model_copy(update={"feedback": CandidateFeedback(everywhere=candidate.feedback.everywhere)})
+                for candidate in answer.candidates
+            )
+        }
+    )
+
+
+def as_shown(record: RetrievalRecord, reader_id: str) -> RetrievalRecord:
+    """Return a record as a reader may see it (R21).
+
+    Its reads, citations and feedback name only what its answer shows to the reader, and only the asker sees the
+    asker's own counts.
+    """
     shown = {candidate.ref for candidate in record.answer.candidates} if record.answer else set[str]()
     uses = tuple(
         use.model_copy(
@@ -157,7 +175,9 @@ def as_shown(record: RetrievalRecord) -> RetrievalRecord:
         )
         for use in record.uses
     )
-    return record.model_copy(update={"reads": tuple(each for each in record.reads if each.ref in shown), "uses": uses})
+    answer = record.answer if record.principal_id == reader_id else without_own_counts(record.answer)
+    reads = tuple(each for each in record.reads if each.ref in shown)
+    return record.model_copy(update={"answer": answer, "reads": reads, "uses": uses})
 
 
 def cases_in(rerun: Rerun) -> tuple[str, ...]:
@@ -189,10 +209,4 @@ def _named(candidate: Candidate | None) -> str | None:
 
 def _compared(candidate: Candidate, left_out: set[str]) -> dict[str, Any]:
     values = candidate.model_dump(mode="json", exclude=left_out)
-    values["reason"] = [
-        {**match, "fields": [kind_of_link(each) for each in match["fields"]]}
-        if match["route"] == Route.CONCEPT_LINKS
-        else match
-        for match in values["reason"]
-    ]
-    return values
+    return {**values, "reason": without_terms(values["reason"])}

@@ -33,7 +33,7 @@ class Widening(Model):
     strategy_id: Identifier | None = None
     """Another strategy; None keeps the one before."""
     strategy_version: int | None = None
-    """Of the other strategy; None takes its newest."""
+    """Of the other strategy; None takes the newest that a profile pins, and of one that none pins the newest (R14)."""
     domains: tuple[Identifier, ...] = Field(default=(), max_length=limits.BROADENED_DOMAINS)
     """Domains to read beside those of before, where the strategy reads the profile's own domain only."""
     every_domain: bool = False

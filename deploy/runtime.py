@@ -7,6 +7,7 @@ async with running(settings) as runtime:
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -99,6 +100,15 @@ async def running(
         with suppress(Exception, asyncio.CancelledError):
             await loading
         await observed.close()
+
+
+def settle() -> None:
+    """Let the garbage collector pass by what start-up made; for a process that does nothing but serve.
+
+    Some 400,000 objects stay for good then, and a full round over them stops every request for 0.3 s.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @asynccontextmanager

@@ -110,8 +110,8 @@ class Broadenings:
         new = await _definition(connection, *strategy)
         request = broadened(before, broadening, results_before=before.results or old.results)
         changes: dict[str, Any] = {"strategy_version": strategy[1]}
-        if broadening.results is None and request.results is not None:
-            changes["results"] = max(request.results, new.results)
+        if broadening.results is None and before.results is None:  # what was asked for stays as it was
+            changes["results"] = max(old.results, new.results)
         return request.model_copy(update=changes)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from sqlalchemy import text
@@ -36,6 +37,10 @@ _TAKEN_ELSEWHERE = frozenset({"revisions", *REMOVED})
 
 _ROWS = "SELECT ctid::text AS at, {column}::text AS content FROM {table} t WHERE {where}"
 _REFS = "t.ref = ANY (CAST(:refs AS text[]))"
+_NEAREST = """
+ t.abstained AND EXISTS (SELECT 1 FROM jsonb_array_elements(t.answer -> 'nearest') n
+                          WHERE n ->> 'ref' = ANY (CAST(:refs AS text[])))
+"""
 _CITING = text("""
 SELECT v.decision_id::text AS decision_id, coalesce(q.tenant_id, '') AS tenant_id
   FROM retrieval_verdicts v JOIN retrieval_requests q ON q.id = v.request_id WHERE v.ref = ANY (CAST(:refs AS text[]))
@@ -178,6 +183,8 @@ class CaseRows:
         kept = [f"experience/{each}" for each in self.kept]
         await self._shape("retrieval_candidates", "candidate", _REFS, erased_records.erased_candidate, refs=gone)
         await self._shape("retrieval_candidates", "candidate", _REFS, _without_source, refs=kept)
+        nearest = partial(erased_records.erased_nearest, refs=gone)
+        await self._shape("retrieval_requests", "answer", _NEAREST, nearest, refs=gone)
         for table, column in _WORDS_ABOUT:
             await self._words_about(table, column, gone)
         await self._citing_papers(gone)

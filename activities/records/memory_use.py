@@ -27,8 +27,8 @@ from contracts.errors import (
     UnknownRetrieval,
 )
 from contracts.experience import Draft
-from contracts.feedback import CandidateFeedback
 from contracts.retrieval import Answer, CheckResult, MemoryUse, RetrievalRequest
+from contracts.retrieval_record import without_own_counts
 from contracts.text import digest
 
 _CONSULTED = text("""
@@ -108,7 +108,7 @@ class MemoryUses:
         async with self._database.as_principal(principal_id) as connection:
             row = await find_request(connection, request_id)
             answer = await read_answer(connection, request_id, row["answer"])
-            return answer if row["principal_id"] == principal_id else _without_own_counts(answer)
+            return answer if row["principal_id"] == principal_id else without_own_counts(answer)
 
     async def read(self, principal_id: str, request_id: str, ref: str, revision: int) -> Draft | str:
         """Return a candidate's full text as it is current now, and record that its asker read it (R20).
@@ -211,17 +211,3 @@ def _content(principal_id: str, request: RetrievalRequest) -> str:
     if content["consultation_id"] is None:
         del content["consultation_id"]
     return digest([principal_id, content])
-
-
-def _without_own_counts(answer: Answer | None) -> Answer | None:
-    """Return an answer as somebody else than its asker reads it: what the asker may count isn't theirs (R21)."""
-    if answer is None:
-        return None
-    return answer.model_copy(
-        update={
-            "candidates": tuple(
-                candidate.model_copy(update={"feedback": CandidateFeedback(everywhere=candidate.feedback.everywhere)})
-                for candidate in answer.candidates
-            )
-        }
-    )

@@ -162,7 +162,7 @@ class RetrievalHistoryTable:
                 reads=tuple(ReadDone.model_validate(dict(each)) for each in reads),
                 uses=await _uses(connection, request_id),
             )
-        return record if principal_id is None else as_shown(record)
+        return record if principal_id is None else as_shown(record, principal_id)
 
     async def require(self, principal_id: str, request_id: str) -> None:
         """Refuse a retrieval that the principal may not see.

@@ -193,9 +193,11 @@ class RetrievalsTable:
             seen = await _seen(connection, targets)
         return [Found(target, seen[target], ("text",)) for target in targets if target in seen]
 
-    async def resolve(self, task: RetrievalTask, targets: Sequence[str]) -> Resolution:
+    async def resolve(self, task: RetrievalTask, targets: Sequence[str], others: Sequence[str] = ()) -> Resolution:
         """See `contracts.ports.RetrievalRecords.resolve`."""
-        seen, (earlier, counted) = await asyncio.gather(self.seen(task, targets), self._beside(task, targets))
+        (seen, others_seen), (earlier, counted) = await asyncio.gather(
+            self._seen_now(task, targets, others), self._beside(task, targets)
+        )
         seen = {
             target: replace(
                 record,
@@ -205,20 +207,19 @@ class RetrievalsTable:
             for target, record in seen.items()
         }
         unseen = [target for target in targets if target not in seen]
+        unseen += [target for target in others if target not in others_seen]
         withdrawn, not_permitted = await self._explain(task, unseen)
         return Resolution(records=seen, withdrawn=withdrawn, not_permitted=not_permitted)
 
-    async def standing(self, task: RetrievalTask, targets: Sequence[str]) -> Resolution:
-        """See `contracts.ports.RetrievalRecords.standing`."""
-        async with self._as_caller(task) as connection:
-            seen = await _seen(connection, targets)
-        withdrawn, not_permitted = await self._explain(task, [target for target in targets if target not in seen])
-        return Resolution(records={}, withdrawn=withdrawn, not_permitted=not_permitted)
-
     async def seen(self, task: RetrievalTask, targets: Sequence[str]) -> dict[str, CandidateRecord]:
         """See `contracts.ports.RetrievalRecords.seen`."""
+        return (await self._seen_now(task, targets, ()))[0]
+
+    async def _seen_now(
+        self, task: RetrievalTask, targets: Sequence[str], others: Sequence[str]
+    ) -> tuple[dict[str, CandidateRecord], dict[str, int]]:
         async with self._as_caller(task) as connection:
-            return await resolve(connection, targets)
+            return await resolve(connection, targets), await _seen(connection, others)
 
     async def _beside(
         self, task: RetrievalTask, targets: Sequence[str]

@@ -14,8 +14,8 @@ from contracts.effort import EffortSummary
 from contracts.retrieval import Candidate
 from contracts.strategy import Route
 
-FIRST_LOOK = 40
-"""Targets that are looked at first, at least: three times what is listed, so that most answers need no more."""
+FIRST_LOOK = 2
+"""Targets that are looked at first, for each place of the list: most answers need no more."""
 _CONTRAST_LOOK = 5
 """Targets of each contrast that belong to the first look, wherever they stand in the order."""
 
@@ -37,7 +37,7 @@ def looks(task: RetrievalTask, reads: Sequence[Read]) -> Iterator[list[str]]:
     A record is parsed and weighed only when it is looked at, and routes find many more than an answer lists.
     """
     targets = [item.target for item in in_order(reads, task.strategy.rrf_k)]
-    first = set(targets[: max(FIRST_LOOK, 3 * _places(task))])
+    first = set(targets[: FIRST_LOOK * _places(task)])
     for read in reads:
         if read.route is Route.CONTRAST:
             first |= {found.target for found in read.found[:_CONTRAST_LOOK]}
@@ -62,6 +62,8 @@ def _is_enough(task: RetrievalTask, reads: Sequence[Read], chosen: Sequence[Weig
         return False
     apart = sum(bool(item.contrast) for item in chosen)
     wanted = min(task.strategy.contrast, places // 2)
+    if len(chosen) - apart < places - wanted:  # what did not succeed must not stand where a success might
+        return False
     unread = any(len(read.found) > _CONTRAST_LOOK for read in reads if read.route is Route.CONTRAST)
     return apart >= wanted or not unread
 

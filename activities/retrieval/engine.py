@@ -103,14 +103,11 @@ class RetrievalEngine:
         if first:
             # The rest is not parsed, but counted: withdrawn and outside the grants are told of all that was found.
             look = first[0]
-            rest = sorted(set(everything) - set(look))
-            resolution, others = await asyncio.gather(
-                self._records.resolve(task, look), self._records.standing(task, rest)
-            )
+            resolution = await self._records.resolve(task, look, sorted(set(everything) - set(look)))
             looked_at = self._clock.now()  # right after the record was read: a rerun reads it as of then
             composed = compose(task, reads, look, resolution)
             if composed.is_enough:
-                return composed, resolution.with_others(others), looked_at
+                return composed, resolution, looked_at
         resolution = await self._records.resolve(task, everything) if everything else NOTHING
         looked_at = self._clock.now()
         return compose(task, reads, everything, resolution), resolution, looked_at

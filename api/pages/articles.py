@@ -50,5 +50,5 @@ async def article(request: Request, services: Services, session: Session, articl
         others=[each for each in reversed(view.revisions) if each.number != shown.number],
         citations=await services.listings.citations(session.principal.id, f"article/{view.article_id}"),
         is_reviewed=view.stage in REVIEWED,
-        workflow=services.temporal.experience(view.article_id) if session.principal.administrator else "",
+        workflow=services.temporal.experience(view.article_id) if session.principal.administers else "",
     )

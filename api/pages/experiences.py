@@ -67,7 +67,7 @@ async def experience(request: Request, services: Services, session: Session, exp
         others=[each for each in reversed(view.revisions) if each.number != shown.number],
         citations=citations,
         is_reviewed=view.stage in REVIEWED,
-        workflow=services.temporal.experience(id_) if session.principal.administrator else "",
+        workflow=services.temporal.experience(id_) if session.principal.administers else "",
     )
 
 

@@ -46,5 +46,5 @@ async def retrieval(request: Request, services: Services, session: Session, requ
         refresh=0 if record.answer is not None else _AGAIN,
         record=record,
         read_in_full=[(read.ref, read.revision) for read in record.reads],
-        workflow=services.temporal.retrieval(record.request_id) if session.principal.administrator else "",
+        workflow=services.temporal.retrieval(record.request_id) if session.principal.administers else "",
     )

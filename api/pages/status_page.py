@@ -31,7 +31,7 @@ async def show_status(
     step = next(step for most, step in _STRETCHES.items() if hours <= most)
     until = datetime.now(UTC)
     since = until - timedelta(hours=hours)
-    is_administrator = session.principal.administrator
+    is_administrator = session.principal.administers
     samples = await services.listings.lag(since=since, until=until, step=step)
     return render(
         request,

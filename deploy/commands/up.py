@@ -8,7 +8,7 @@ import signal
 from rich.console import Console
 
 from deploy.bootstrap import KEY_FILE
-from deploy.runtime import running
+from deploy.runtime import running, settle
 from deploy.settings import Settings
 
 _console = Console(highlight=False)
@@ -22,7 +22,9 @@ async def up(settings: Settings) -> None:
         loop.add_signal_handler(wanted, stop.set)
     async with running(settings, progress=lambda line: _console.print(f"  [dim]{line}[/]")) as runtime:
         addresses = runtime.addresses
+        settle()
         _console.print("[bold]Caselore is up.[/] Ctrl-C stops it; the data stays.")
+        _console.print(f"  Review pages              {addresses.http}/")
         _console.print(f"  API and its description   {addresses.http}/docs")
         if addresses.temporal_ui is not None:
             _console.print(f"  Lifecycles in Temporal    {addresses.temporal_ui}")

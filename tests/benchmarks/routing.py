@@ -102,7 +102,7 @@ async def measured(tickets: Sequence[Ticket], embedder: RememberingEmbedder) -> 
                     times.append(time.perf_counter() - began)
         finally:
             await index.close()
-    results: dict[str, Any] = {"known tickets": len(known), "ms for the three rankings": round(median(times) * 1000, 1)}
+    results: dict[str, Any] = {"known tickets": len(known), "ms for the five rankings": round(median(times) * 1000, 1)}
     numbers = {f"case/{id_of(ticket.id)}": number for number, ticket in enumerate(known)}
     heard = Heard(train, numbers, DEPTH)
     for name in LABELS:

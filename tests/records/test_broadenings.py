@@ -104,6 +104,14 @@ async def test_r18_another_strategy_answers_in_its_pinned_version(two: World) ->
     assert wider.request.results == 20, "no fewer than either strategy would list"
 
 
+@pytest.mark.parametrize("way", [{"every_domain": True}, {"strategy_id": "root-classification"}])
+async def test_r18_only_what_is_said_becomes_wider(two: World, way: dict[str, Any]) -> None:
+    task = await answered(two, await ask(two, results=3))
+    asked = broadening(**way)
+    await two.broadenings.open("ann", task.request.request_id, asked)
+    assert (await two.retrievals.load(asked.request_id)).request.results == 3
+
+
 async def test_r18_nothing_is_broadened_that_would_not_become_wider(two: World) -> None:
     """Nor by somebody who may not, nor before there is an answer; nothing is stored."""
     task = await answered(two, await ask(two, results=10, case_id=await two.open_case()))

@@ -16,8 +16,9 @@ from contracts.erased_text import ERASED
 from contracts.erasure import ErasureReceipt, ErasureRequest, ErasureState, ErasureTarget
 from contracts.errors import IdempotencyConflict, InvalidField, LifecycleClosed, UnknownCase, UnknownErasure
 from contracts.lifecycle import Stage
+from contracts.retrieval import Nearest
 from contracts.review import ChangeKind, CommandMessage
-from tests.records.asking import answered, ask, candidate, citing
+from tests.records.asking import NO_RANKINGS, answer, answered, ask, candidate, citing
 from tests.records.test_row_security import fill
 from tests.records.world import World, draft, new_id
 
@@ -282,11 +283,18 @@ async def test_what_others_were_shown_goes_and_their_papers_say_so(world: World,
         shown = candidate(1, ref).model_copy(update={"extract": f"About {CANARY}."})
         await answered(world, task, shown)
         await world.memory.decide(person, citing(task, ref))
+        abstaining = await ask(world, person)
+        near = tuple(Nearest(ref=each, revision=1, why=(f"Not {CANARY}.",)) for each in (ref, "experience/other"))
+        abstained = answer(abstaining, abstained=True, nearest=near)
+        await world.retrievals.save(abstaining, abstained, NO_RANKINGS)
     case_id = world.one("SELECT case_id::text FROM experiences WHERE id = %s", experience_id)
 
     await office.erase(case_id=case_id)
 
     assert world.rows("SELECT DISTINCT candidate ->> 'extract' FROM retrieval_candidates") == [(ERASED,)]
+    nearest = world.rows("SELECT DISTINCT n ->> 'ref', n -> 'why' ->> 0 FROM retrieval_requests,"
+                         " jsonb_array_elements(answer -> 'nearest') n")  # fmt: skip
+    assert sorted(nearest) == sorted([(ref, ERASED), ("experience/other", f"Not {CANARY}.")])
     whys = dict(
         world.rows("SELECT u.decided_by, v.why FROM retrieval_verdicts v JOIN memory_uses u USING (decision_id)")
     )

@@ -7,7 +7,9 @@ import asyncio
 import pytest
 import pytest_asyncio
 from sqlalchemy import text
+from sqlalchemy.exc import ProgrammingError
 
+from activities.records.retrieval_history import RetrievalHistoryTable
 from contracts import limits
 from contracts.errors import (
     IdempotencyConflict,
@@ -172,3 +174,23 @@ async def test_r21_an_answer_shows_its_reader_no_counts_of_the_askers(many: Worl
         stored = await many.memory.answer(who, task.request.request_id)
         assert stored is not None
         assert stored.candidates[0].feedback == CandidateFeedback(own=own, everywhere=counts.everywhere)
+        record = await RetrievalHistoryTable(many.database).record(who, task.request.request_id)
+        assert record.answer == stored, "and neither does the record of the retrieval"
+
+
+async def test_r4_no_sql_of_the_application_speaks_of_a_decision_by_feedback_on_another(many: World) -> None:
+    """An outcome is of its own feedback's decision: the key of a decision that can't be seen is no way to it."""
+    ref = f"experience/{await many.published()}"
+    theirs, own = await decided(many, "b-agent", ref), await decided(many, "ann", ref)
+    said = await many.feedbacks.give("ann", feedback(own))
+    before = many.everything()
+    with pytest.raises(ProgrammingError, match="row-level security"):
+        async with many.database.as_principal("ann") as connection:
+            await connection.execute(
+                text(
+                    "INSERT INTO feedback_outcomes (feedback_id, decision_id, number, ref, revision, usefulness)"
+                    " VALUES (CAST(:id AS uuid), CAST(:decision AS uuid), 2, :ref, 1, 'misled')"
+                ),
+                {"id": said.feedback_id, "decision": theirs.decision_id, "ref": ref},
+            )
+    assert changed(many.everything(), before) == []

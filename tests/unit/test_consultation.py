@@ -25,6 +25,12 @@ def test_r21_a_handle_is_found_however_it_is_written(handle: str, first: str, la
     assert handle not in str(refused.value)
 
 
+@pytest.mark.parametrize("written", ["Mu\u0308ller-7", "M\u00dcLLER 7", "\uff2d\u00fcller\uff0d\uff17"])
+def test_r21_a_handle_is_found_in_every_spelling_of_its_letters(written: str) -> None:
+    with pytest.raises(InvalidField):
+        require_scoped(f"What does {written} need?", ["M\u00fcller-7"])
+
+
 @given(text=WORDS, handle=st.from_regex(r"[XYZ]{1,3}[0-9]{3,6}", fullmatch=True))
 def test_r21_a_brief_without_handles_passes(text: str, handle: str) -> None:
     require_scoped(f"{text} {handle}9 is another one", [handle, "ab", "", " - "])

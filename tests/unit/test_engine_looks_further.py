@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
-from activities.retrieval.composing import FIRST_LOOK
+from activities.retrieval.composing import FIRST_LOOK as FOR_EACH_PLACE
 from contracts.candidates import CandidateRecord, Resolution, RetrievalTask
 from contracts.experience import Limits
 from contracts.labels import Collection, Outcome
@@ -17,6 +17,7 @@ from tests.unit.test_retrieval_engine import Memory, draft, experience
 
 FOUND = 50
 """What one step of the strategy collects."""
+FIRST_LOOK = FOR_EACH_PLACE * DATA_INVESTIGATION.results
 ELSEWHERE = Limits(products=("Another product",))
 
 
@@ -27,13 +28,10 @@ class Watched(Memory):
     resolved: list[list[str]] = field(default_factory=list[list[str]])
     counted: list[list[str]] = field(default_factory=list[list[str]])
 
-    async def resolve(self, task: RetrievalTask, targets: Sequence[str]) -> Resolution:
+    async def resolve(self, task: RetrievalTask, targets: Sequence[str], others: Sequence[str] = ()) -> Resolution:
         self.resolved.append(list(targets))
-        return await super().resolve(task, targets)
-
-    async def standing(self, task: RetrievalTask, targets: Sequence[str]) -> Resolution:
-        self.counted.append(list(targets))
-        return replace(await super().resolve(task, targets), records={})
+        self.counted.append(list(others))
+        return await super().resolve(task, targets, others)
 
 
 def watched(records: Sequence[CandidateRecord], **given: Any) -> Watched:

@@ -12,6 +12,7 @@ from contracts.erased_records import (
     erased_candidate,
     erased_command,
     erased_draft,
+    erased_nearest,
     erased_request,
     marked_citations,
 )
@@ -78,19 +79,34 @@ def test_what_is_left_of_a_record_reads_as_before_and_says_nothing() -> None:
         "origin": {"source": "desk", "external_id": CANARY}, "object_refs": [CANARY], "tokens": 500,
     }  # fmt: skip
     assert RetrievalRequest.model_validate(erased_request(request)).tokens == 500
-    answer = {"notes": [CANARY], "not_read": [CANARY], "routes": [{"why": CANARY}], "abstained": True}
+    answer = {
+        "notes": [CANARY], "not_read": [CANARY], "routes": [{"why": CANARY}], "abstained": True,
+        "nearest": [{"ref": f"experience/{ID}", "revision": 1, "why": [CANARY]}],
+    }  # fmt: skip
     candidate = {
         "ref": f"case/{ID}", "title": CANARY, "extract": CANARY, "limits": {"note": CANARY}, "revision": 3,
         "source_origin": {"source": "desk", "external_id": CANARY}, "validity": {"state": "ok", "reasons": [CANARY]},
         "effort": {"active_hours": 3.0, "changed_scope": CANARY, "comparison": "scope_changed"},
+        "reason": [
+            {"route": "lexical", "collection": "detail", "rank": 1, "fields": ["text"]},
+            {"route": "concept_links", "collection": "detail", "rank": 1, "fields": [f"concept: {CANARY}"]},
+        ],
     }  # fmt: skip
     everything = [left, erased_command(decision), erased_command(change), erased_request(request)]
     everything += [erased_answer(answer), erased_candidate(candidate)]
     assert CANARY not in json.dumps(everything)
     assert erased_candidate(candidate)["revision"] == 3
     assert erased_candidate(candidate)["effort"]["active_hours"] == 3.0
-    for erase, record in ((erased_command, decision), (erased_request, request), (erased_candidate, candidate)):
+    assert [match["fields"] for match in erased_candidate(candidate)["reason"]] == [["text"], ["concept"]]
+    pairs = ((erased_command, decision), (erased_request, request), (erased_answer, answer))
+    for erase, record in (*pairs, (erased_candidate, candidate)):
         assert erase(erase(record)) == erase(record)
+
+
+def test_an_answer_says_nothing_of_what_was_erased_and_came_near() -> None:
+    gone, left = ({"ref": f"experience/{number}", "revision": 1, "why": ["not for it"]} for number in (1, 2))
+    answer = {"abstained": True, "nearest": [gone, left]}
+    assert erased_nearest(answer, ["experience/1"])["nearest"] == [{**gone, "why": [ERASED]}, left]
 
 
 def test_a_paper_says_which_of_what_it_cites_was_erased() -> None:

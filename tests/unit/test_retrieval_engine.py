@@ -183,16 +183,14 @@ class Memory:
         self.lookups.append(lookup)
         return [Found(target, 1, ("text",)) for target in self.in_record]
 
-    async def resolve(self, task: RetrievalTask, targets: Sequence[str]) -> Resolution:
+    async def resolve(self, task: RetrievalTask, targets: Sequence[str], others: Sequence[str] = ()) -> Resolution:
         gone = self.withdrawn | self.not_permitted
         kept = {target: self.current[target] for target in targets if target in self.current and target not in gone}
-        return Resolution(kept, frozenset(self.withdrawn & {*targets}), frozenset(self.not_permitted & {*targets}))
+        asked = {*targets, *others}
+        return Resolution(kept, frozenset(self.withdrawn & asked), frozenset(self.not_permitted & asked))
 
     async def seen(self, task: RetrievalTask, targets: Sequence[str]) -> dict[str, CandidateRecord]:
         return (await Memory.resolve(self, task, targets)).records
-
-    async def standing(self, task: RetrievalTask, targets: Sequence[str]) -> Resolution:
-        return replace(await Memory.resolve(self, task, targets), records={})
 
     async def watermarks(self) -> list[Watermark]:
         return self.marks

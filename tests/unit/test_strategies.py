@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from contracts.labels import CandidateKind, Collection, Outcome
+from contracts.model import Model
 from contracts.strategies import (
     CONFIGURATION,
     DATA_INVESTIGATION,
@@ -14,7 +17,7 @@ from contracts.strategies import (
     SHIPPED,
     newest,
 )
-from contracts.strategy import Route, Strategy
+from contracts.strategy import Hop, Links, Route, SourceStep, Strategy
 
 DIGESTS = {
     ("root-classification", 1): "7a2d4f36248c89b9b9ce075bcf890762d01d5f14647d81ca574cf9ff19c73fe9",
@@ -32,6 +35,22 @@ DIGESTS = {
 @pytest.mark.parametrize("strategy", SHIPPED, ids=lambda strategy: strategy.id)
 def test_a_shipped_version_never_changes_r14(strategy: Strategy) -> None:
     assert strategy.digest() == DIGESTS[strategy.id, strategy.version], "add a new version beside this one"
+
+
+def test_a_default_that_shipped_never_changes_r14() -> None:
+    """A digest leaves defaults out, so that a field can be added: another default would pass for the same version."""
+    shipped: dict[type[Model], dict[str, Any]] = {
+        Hop: {"first": 3, "named": 3, "weight": 1.5, "follow": 2, "follow_depth": 20, "follow_weight": 0.6},
+        Links: {"first": 3, "depth": 10, "weight": 0.5},
+        SourceStep: {
+            "own_domain_only": False, "outcomes": ("succeeded", "failed", "rejected_route", "unverified"),
+            "needs_effort": False, "depth": 50, "weight": 1.0, "hop": None, "links": None,
+        },
+        Strategy: {"rrf_k": 60, "show_detail": True, "results": 10, "effort_minimum": None, "contrast": 0},
+    }  # fmt: skip
+    for part, defaults in shipped.items():
+        fields = {name: field.default for name, field in part.model_fields.items() if not field.is_required()}
+        assert fields == defaults, part.__name__
 
 
 def test_five_strategies_ship_each_with_its_own_sources_r14() -> None:

@@ -113,7 +113,8 @@ WRITE = {
     + " AND NOT " + _ASKED.format(table="consultation_replies", more=_BY_ME),
     "consultation_citations": f"{_REPLY} AND y.replied_by = {_ME})",
     "feedbacks": f"given_by = {_ME} AND " + _DECISION.format(table="feedbacks"),
-    "feedback_outcomes": f"EXISTS (SELECT 1 FROM feedbacks f WHERE f.id = feedback_id AND f.given_by = {_ME})",
+    "feedback_outcomes": "EXISTS (SELECT 1 FROM feedbacks f WHERE f.id = feedback_id"
+    f" AND f.decision_id = feedback_outcomes.decision_id AND f.given_by = {_ME})",
 }  # fmt: skip
 FUNCTIONS = ("feedback_counted", "feedback_owned", "app_file_consult_reply", "app_consulted_domains")
 
