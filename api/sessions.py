@@ -120,12 +120,17 @@ REFUSALS = {
 """What the page to sign in tells about the last attempt, by the name of the refusal."""
 
 
-def refusal_name(error: Exception) -> str:
-    """Return which of `REFUSALS` tells an error."""
+def refusal_name(error: Exception, *, with_key: bool) -> str:
+    """Return which of `REFUSALS` tells an error.
+
+    Args:
+        error: What went wrong.
+        with_key: Whether a key was shown; without one, the issuer is who didn't let somebody through.
+    """
     if isinstance(error, UnknownIdentity):
         return "UnknownIdentity"
     name = type(error).__name__
-    return name if name in REFUSALS else "Refused"
+    return name if name in REFUSALS and (with_key or name != "NotAuthenticated") else "Refused"
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from fastapi import APIRouter, Request, Response
 from starlette.responses import RedirectResponse
@@ -33,10 +33,13 @@ class SignInRoute(PageRoute):
     """A step of a sign-in, whose refusals lead back to its beginning."""
 
     async def refused(self, request: Request, error: Exception) -> Response:
-        """Return the way back to the page to sign in, which tells what went wrong."""
+        """Return the way back to the page to sign in, which tells what went wrong and still leads where it did."""
         if not isinstance(error, CaseloreError):
             log_unexpected(request, error)
-        response = RedirectResponse(f"/sign-in?refused={refusal_name(error)}", status_code=303)
+        asked = {"refused": refusal_name(error, with_key=request.method == "POST")}
+        if (following := _following(request)) != "/":
+            asked["next"] = following
+        response = RedirectResponse(f"/sign-in?{urlencode(asked)}", status_code=303)
         drop_sign_in(request, response)
         return response
 
@@ -48,14 +51,13 @@ router = APIRouter(route_class=SignInRoute, include_in_schema=False)
 async def sign_in(request: Request, services: Services) -> Response:
     """Begin a session with an API key."""
     await require_form_token(request, sign_in_token(request))
-    form = await request.form()
-    key, following = form.get("key"), form.get("next")
+    key = (await request.form()).get("key")
     if not isinstance(key, str) or not key.strip():
         raise NotAuthenticated("No key was given.", field="key", accepted="an API key")
     # Not through the remembered sign-ins: a key that was just revoked opens no session.
     principal = await services.identities.sign_in(key.strip())
     token = await services.sign_in.sessions.open(principal.id, key=key.strip())
-    return await _begun(request, token, following if isinstance(following, str) else "/")
+    return await _begun(request, token, _following(request))
 
 
 @router.get("/sign-in/oidc")
@@ -63,10 +65,12 @@ async def ask_issuer(request: Request, services: Services) -> Response:
     """Send the browser to the issuer."""
     issuer = _issuer(services.sign_in.issuer)
     public = urlsplit(services.sign_in.public_url)
-    if request.headers.get("host", "").lower() != public.netloc.lower():
-        # The issuer comes back to the public address, and the cookie has to be there.
-        return RedirectResponse(f"{services.sign_in.origin}/sign-in/oidc?{request.url.query}", status_code=303)
-    value, attempt = begin_attempt(request.query_params.get("next", "/"))
+    is_elsewhere = request.headers.get("host", "").lower() != public.netloc.lower()
+    if is_elsewhere and "moved" not in request.query_params:
+        # The issuer comes back to the public address, and the cookie has to be there. Asked once: behind a proxy that
+        # names another host, a browser is at the public address already.
+        return RedirectResponse(f"{services.sign_in.origin}/sign-in/oidc?{request.url.query}&moved=1", status_code=303)
+    value, attempt = begin_attempt(_following(request))
     url = await issuer.sign_in_url(attempt, _callback(request))
     response = RedirectResponse(url, status_code=303)
     keep_attempt(request, response, value)
@@ -109,6 +113,16 @@ async def _begun(request: Request, token: str, following: str) -> Response:
     response = RedirectResponse(quote(local_path(following), safe="/?&=%:,;@+~!$'()*-._"), status_code=303)
     await begin_session(request, response, token)
     return response
+
+
+def _following(request: Request) -> str:
+    """Return where a sign-in leads: as its address says, or as it was begun."""
+    if (wanted := request.query_params.get("next")) is not None:
+        return local_path(wanted)
+    try:
+        return attempt_in_progress(request)[1]
+    except CrossSite:
+        return "/"
 
 
 def _issuer(issuer: Issuer | None) -> Issuer:

@@ -11,7 +11,7 @@ from contracts.model import Model
 from contracts.strategy import Route
 
 MOST_TARGETS = 4_000
-"""Distinct findings of one retrieval that are kept at most; what a strategy's depths allow stays below it."""
+"""Distinct findings of one retrieval that are kept at most; the shipped strategies' depths stay below it."""
 
 
 class KeptFinding(Model):

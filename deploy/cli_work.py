@@ -11,7 +11,7 @@ from contracts.lifecycle import Event
 from deploy.command_run import JsonOption, run
 from deploy.commands.propose import print_example, propose_file
 from deploy.commands.retrieve import ask, request_of
-from deploy.commands.review import decide_review, show_review
+from deploy.commands.review import DIGEST_SHOWN, decide_review, show_review
 from deploy.commands.show import show as show_ref
 from deploy.commands.tasks import list_tasks
 from deploy.commands.team import make_team
@@ -69,8 +69,8 @@ def review(
     give_back: Annotated[str, typer.Option("--return", help="Return it; says what to change.")] = "",
     reject: Annotated[str, typer.Option("--reject", help="Reject it; says why.")] = "",
     digest: Annotated[
-        str | None, typer.Option(help="Decide only if the text still has this digest, or one that begins so.")
-    ] = None,
+        str, typer.Option(help="Of the text that you read: what the review shows, or its first 12 characters.")
+    ] = "",
     acknowledge_scope: Annotated[
         bool, typer.Option("--acknowledge-scope", help="Owner: the shown change of scope is meant.")
     ] = False,
@@ -93,6 +93,8 @@ def review(
     if not verdicts:
         run(show_review(settings, experience_id, caller=caller, json_file=json))
         return
+    if len(digest) < DIGEST_SHOWN:
+        raise typer.BadParameter("a decision is on a text that was read: give the --digest that the review shows")
     verdict, comment = verdicts[0]
     run(
         decide_review(

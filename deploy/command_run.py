@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
-from rich.console import Console
 
 from contracts.errors import CaseloreError, DeliveryPending, NotAuthenticated, NotPermitted, Unavailable
 from deploy import logs
 from deploy.commands.results import prepare_output
+from deploy.console import ReadableConsole
 
 INTERRUPTED = 130
 """The shell's exit code for Ctrl-C."""
@@ -39,7 +39,7 @@ JsonOption = Annotated[
         help="Write the result to this file as JSON; - writes it to standard output, and all else to standard error.",
     ),
 ]
-_errors = Console(stderr=True)
+_errors = ReadableConsole(stderr=True)
 
 
 def run(command: Coroutine[Any, Any, None]) -> None:

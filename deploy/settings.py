@@ -49,7 +49,8 @@ def _public_url(value: str) -> str:
     url = value.rstrip("/")
     if not is_safe_url(url) or urlsplit(url).path or urlsplit(url).query:
         raise ValueError("https://host, or http:// with a host on this machine; without a path")
-    return url
+    # As browsers say it, who leave out the port that goes without saying.
+    return url.removesuffix(":443" if url.startswith("https:") else ":80")
 
 
 def _issuer_url(value: str) -> str:

@@ -30,6 +30,7 @@ STALE = 3_600.0
 COOL_DOWN = 10.0
 """Seconds from one fetch for an unknown key to the next: anybody can invent key ids."""
 SECONDS = 5.0
+"""How long the issuer may take for one answer."""
 LARGEST = 256 * 1024
 MOST_KEYS = 100
 
@@ -121,13 +122,9 @@ class IssuerDocuments:
         raise error or IssuerUnavailable("The issuer could not be reached a moment ago.", accepted="try again")
 
     async def _fetch_now(self, now: float) -> _Fetched:
-        try:
-            async with asyncio.timeout(SECONDS):
-                discovered = await self._get(self.issuer.rstrip("/") + "/.well-known/openid-configuration")
-                endpoints = self._endpoints(discovered)
-                return _Fetched(endpoints, _usable(await self._get(endpoints.keys)), now)
-        except TimeoutError:
-            raise IssuerUnavailable(f"The issuer {self.issuer} does not answer.", accepted="try again") from None
+        discovered = await self._get(self.issuer.rstrip("/") + "/.well-known/openid-configuration")
+        endpoints = self._endpoints(discovered)
+        return _Fetched(endpoints, _usable(await self._get(endpoints.keys)), now)
 
     def _endpoints(self, discovered: Mapping[str, Any]) -> Endpoints:
         if discovered.get("issuer") != self.issuer:
@@ -136,7 +133,7 @@ class IssuerDocuments:
             )
         found = {name: discovered.get(name) for name in ("authorization_endpoint", "token_endpoint", "jwks_uri")}
         for name, url in found.items():
-            if not isinstance(url, str) or not is_safe_url(url):
+            if not isinstance(url, str) or not self._may_be_asked(url):
                 raise IssuerUnavailable(f"The issuer's {name} can't be used.", accepted="an https URL")
         ways = discovered.get("token_endpoint_auth_methods_supported", ["client_secret_basic"])
         return Endpoints(
@@ -146,6 +143,11 @@ class IssuerDocuments:
             takes_basic=not isinstance(ways, list) or "client_secret_basic" in ways,
         )
 
+    def _may_be_asked(self, url: str) -> bool:
+        """Tell whether a URL of the document is safe. An issuer elsewhere can't make us ask this machine's services."""
+        here = is_loopback(urlsplit(self.issuer).hostname or "")
+        return is_safe_url(url) and (here or not is_loopback(urlsplit(url).hostname or ""))
+
     async def _get(self, url: str) -> Mapping[str, Any]:
         return await fetch_json(self._http, "GET", url)
 
@@ -154,18 +156,20 @@ async def fetch_json(http: httpx.AsyncClient, method: str, url: str, **sent: Any
     """Return the JSON object that a URL of an issuer answers with.
 
     Raises:
-        IssuerUnavailable: It does not answer with one of reasonable size. What it said is not repeated.
+        IssuerUnavailable: It does not answer within `SECONDS`, or not with one of reasonable size. What it said is not
+            repeated.
     """
     content = b""
     headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
     try:
-        async with http.stream(method, url, headers=headers, **sent) as response:
+        # The client's own limit is for each read: an answer that trickles in would never reach it.
+        async with asyncio.timeout(SECONDS), http.stream(method, url, headers=headers, **sent) as response:
             async for chunk in response.aiter_bytes():
                 content += chunk
                 if len(content) > LARGEST:
                     raise IssuerUnavailable("The issuer's answer is too large.", accepted=f"{LARGEST:,} bytes")
             status = response.status_code
-    except httpx.HTTPError as error:
+    except (httpx.HTTPError, TimeoutError) as error:
         name = type(error).__name__
         raise IssuerUnavailable(f"The issuer can't be reached ({name}).", accepted="try again") from None
     try:
@@ -179,7 +183,10 @@ async def fetch_json(http: httpx.AsyncClient, method: str, url: str, **sent: Any
 
 def is_safe_url(url: str) -> bool:
     """Tell whether what is sent to a URL can't be read on the way: https, or this machine."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
     if not parts.hostname or parts.username is not None or parts.fragment:
         return False
     return parts.scheme == "https" or (parts.scheme == "http" and is_loopback(parts.hostname))

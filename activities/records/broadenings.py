@@ -31,10 +31,6 @@ INSERT INTO broadenings (request_id, broadened_from, depth, reason, widened, dom
 VALUES (CAST(:request_id AS uuid), CAST(:broadened_from AS uuid), :depth, :reason, CAST(:widened AS jsonb),
         CAST(:domains AS text[]), :asked_by)
 """)
-_CONSULTED = text("""
-INSERT INTO consulted_retrievals (request_id, consultation_id)
-VALUES (CAST(:request_id AS uuid), CAST(:consultation_id AS uuid))
-""")
 
 
 class Broadenings:
@@ -93,8 +89,6 @@ class Broadenings:
                 "asked_by": principal_id,
             }
             await connection.execute(_ADD, values)
-            if request.consultation_id is not None:
-                await connection.execute(_CONSULTED, request.model_dump(include={"request_id", "consultation_id"}))
             if row["case_id"] is not None:
                 case = await require_case(connection, row["case_id"])
                 paper = broadening_paper(

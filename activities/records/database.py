@@ -107,5 +107,6 @@ def _engine(url: str, pool_size: int) -> AsyncEngine:
         hide_parameters=True,  # they are case text, and errors are logged
         pool_pre_ping=True,  # Postgres may have been restarted under us
         pool_timeout=10,
-        connect_args={"connect_timeout": 5, "options": "-c statement_timeout=30000"},
+        pool_use_lifo=True,  # the busiest connections know the statements, whose planning is dear
+        connect_args={"connect_timeout": 5, "prepare_threshold": 2, "options": "-c statement_timeout=30000"},
     )

@@ -31,10 +31,6 @@ from contracts.retrieval import Answer, CheckResult, MemoryUse, RetrievalRequest
 from contracts.retrieval_record import without_own_counts
 from contracts.text import digest
 
-_CONSULTED = text("""
-INSERT INTO consulted_retrievals (request_id, consultation_id)
-VALUES (CAST(:request_id AS uuid), CAST(:consultation_id AS uuid))
-""")
 _USE = text("""
 INSERT INTO memory_uses (decision_id, request_id, digest, summary, decided_by)
 VALUES (CAST(:decision_id AS uuid), CAST(:request_id AS uuid), :digest, :summary, :decided_by)
@@ -88,7 +84,7 @@ class MemoryUses:
             tenant_id = None
             if request.case_id is not None:
                 tenant_id = (await require_case(connection, request.case_id)).origin.tenant_id
-            is_new = await store_request(
+            await store_request(
                 connection,
                 principal_id,
                 request,
@@ -96,8 +92,6 @@ class MemoryUses:
                 tenant_id=tenant_id,
                 content=_content(principal_id, request),
             )
-            if is_new and request.consultation_id is not None:
-                await connection.execute(_CONSULTED, request.model_dump(include={"request_id", "consultation_id"}))
 
     async def answer(self, principal_id: str, request_id: str) -> Answer | None:
         """Return the stored answer; None while there is none.

@@ -74,7 +74,7 @@ def broadening_paper(broadening: Broadening, *, broadened_from: str, strategy: s
         "reason": broadening.reason,
         "widened": broadening.widening().model_dump(mode="json", exclude_defaults=True),
     }
-    return _paper(broadening.request_id, "Memory use: broadened retrieval", content)
+    return _paper(f"broadening/{broadening.request_id}", "Memory use: broadened retrieval", content)
 
 
 def consultation_paper(consultation: Consultation, *, request_id: str) -> Paper:
@@ -85,7 +85,8 @@ def consultation_paper(consultation: Consultation, *, request_id: str) -> Paper:
         request_id: The retrieval that it was asked for.
     """
     content = {"request_id": request_id, **consultation.model_dump(mode="json")}
-    return _paper(consultation.consultation_id, f"Memory use: domain {consultation.domain_id} consulted", content)
+    title = f"Memory use: domain {consultation.domain_id} consulted"
+    return _paper(f"consultation/{consultation.consultation_id}", title, content)
 
 
 def reply_paper(paper_id: str, reply: ConsultReply, *, consultation_id: str, domain_id: str, replied_as: str) -> Paper:

@@ -38,6 +38,10 @@ VALUES (CAST(:id AS uuid), :principal_id, :profile_id, :strategy_id, :version, :
         CAST(:request AS jsonb), :digest)
 ON CONFLICT (id) DO NOTHING
 """)
+_CONSULTED = text("""
+INSERT INTO consulted_retrievals (request_id, consultation_id)
+VALUES (CAST(:request_id AS uuid), CAST(:consultation_id AS uuid))
+""")
 _ASKED_OF_US = text("""
 SELECT domain_id FROM consultation_briefs
  WHERE consultation_id = CAST(:id AS uuid) AND domain_id IN (SELECT app_consulted_domains())
@@ -120,7 +124,7 @@ async def store_request(
     tenant_id: str | None,
     content: str,
 ) -> bool:
-    """Store a request; idempotent by its id.
+    """Store a request, and for which consultation it is; idempotent by its id.
 
     Args:
         connection: A transaction of the principal.
@@ -148,6 +152,8 @@ async def store_request(
         "digest": content,
     }
     if (await connection.execute(_STORE, values)).rowcount:
+        if request.consultation_id is not None:
+            await connection.execute(_CONSULTED, request.model_dump(include={"request_id", "consultation_id"}))
         return True
     await require_same(connection, "retrieval_requests", "id", request.request_id, content)
     return False

@@ -100,13 +100,17 @@ _ID = {
     CandidateKind.ARTICLE: "r.experience_id",
 }
 _SAVE = text("""
-UPDATE retrieval_requests SET answer = CAST(:answer AS jsonb), abstained = :abstained, answered_at = :answered_at,
-       rankings = CAST(:rankings AS jsonb)
- WHERE id = CAST(:id AS uuid) AND answer IS NULL
-""")
-_CANDIDATE = text("""
-INSERT INTO retrieval_candidates (request_id, rank, ref, revision, candidate)
-VALUES (CAST(:id AS uuid), :rank, :ref, :revision, CAST(:candidate AS jsonb))
+WITH saved AS (
+  UPDATE retrieval_requests SET answer = CAST(:answer AS jsonb), abstained = :abstained, answered_at = :answered_at,
+         rankings = CAST(:rankings AS jsonb)
+   WHERE id = CAST(:id AS uuid) AND answer IS NULL
+  RETURNING id
+), listed AS (
+  INSERT INTO retrieval_candidates (request_id, rank, ref, revision, candidate)
+  SELECT saved.id, c.rank, c.candidate ->> 'ref', CAST(c.candidate ->> 'revision' AS integer), c.candidate
+    FROM saved, jsonb_array_elements(CAST(:candidates AS jsonb)) WITH ORDINALITY AS c (candidate, rank)
+)
+SELECT count(*) FROM saved
 """)
 _CANDIDATES = text("""
 SELECT candidate FROM retrieval_candidates WHERE request_id = CAST(:id AS uuid) ORDER BY rank
@@ -266,27 +270,14 @@ class RetrievalsTable:
             "abstained": answer.abstained,
             "answered_at": answer.answered_at,
             "rankings": rankings.model_dump_json(exclude_defaults=True),
+            "candidates": f"[{','.join(candidate.model_dump_json() for candidate in answer.candidates)}]",
         }
         async with self._database.as_system() as connection:
-            if not (await connection.execute(_SAVE, values)).rowcount:
+            if not (await connection.execute(_SAVE, values)).scalar_one():
                 stored = await connection.execute(
                     text("SELECT answer FROM retrieval_requests WHERE id = CAST(:id AS uuid)"), values
                 )
                 return await read_answer(connection, task.request.request_id, stored.scalar_one()) or answer
-            if answer.candidates:
-                await connection.execute(
-                    _CANDIDATE,
-                    [
-                        {
-                            "id": task.request.request_id,
-                            "rank": candidate.rank,
-                            "ref": candidate.ref,
-                            "revision": candidate.revision,
-                            "candidate": candidate.model_dump_json(),
-                        }
-                        for candidate in answer.candidates
-                    ],
-                )
             if task.strategy.digest() not in self._used:
                 await connection.execute(_USED, {"strategy_id": task.strategy.id, "version": task.strategy.version})
         self._used.add(task.strategy.digest())  # after the commit: it is told once by each process

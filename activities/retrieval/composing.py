@@ -11,6 +11,7 @@ from activities.retrieval.effort import compare
 from activities.retrieval.reads import Read
 from contracts.candidates import Resolution, RetrievalTask
 from contracts.effort import EffortSummary
+from contracts.fusion import Fused
 from contracts.retrieval import Candidate
 from contracts.strategy import Route
 
@@ -31,26 +32,24 @@ class Composed:
     """Every place is taken by what may apply and, where the strategy keeps places for it, by what contrasts."""
 
 
-def looks(task: RetrievalTask, reads: Sequence[Read]) -> Iterator[list[str]]:
-    """Yield the targets to look at, in the strategy's order: first what mostly is enough, then everything.
+def looks(task: RetrievalTask, reads: Sequence[Read]) -> Iterator[list[Fused]]:
+    """Yield what to look at, in the strategy's order: first what mostly is enough, then everything.
 
     A record is parsed and weighed only when it is looked at, and routes find many more than an answer lists.
     """
-    targets = [item.target for item in in_order(reads, task.strategy.rrf_k)]
-    first = set(targets[: FIRST_LOOK * _places(task)])
+    order = in_order(reads, task.strategy.rrf_k)
+    first = {item.target for item in order[: FIRST_LOOK * _places(task)]}
     for read in reads:
         if read.route is Route.CONTRAST:
             first |= {found.target for found in read.found[:_CONTRAST_LOOK]}
-    if len(first) < len(targets):
-        yield [target for target in targets if target in first]
-    yield targets
+    if len(first) < len(order):
+        yield [item for item in order if item.target in first]
+    yield order
 
 
-def compose(task: RetrievalTask, reads: Sequence[Read], look: Sequence[str], resolution: Resolution) -> Composed:
+def compose(task: RetrievalTask, reads: Sequence[Read], look: Sequence[Fused], resolution: Resolution) -> Composed:
     """Return the candidates among what was looked at; the record, and no score, decides what is shown (R10, R15)."""
-    looked_at = set(look)
-    order = [item for item in in_order(reads, task.strategy.rrf_k) if item.target in looked_at]
-    weighing = weigh(task, order, reads, resolution)
+    weighing = weigh(task, look, reads, resolution)
     chosen = choose(task, weighing.weighed)
     candidates, effort = compare(task.strategy, chosen, present(task, chosen))
     return Composed(weighing, candidates, effort, _is_enough(task, reads, chosen))

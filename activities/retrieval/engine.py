@@ -100,15 +100,16 @@ class RetrievalEngine:
     async def _composed(self, task: RetrievalTask, reads: Sequence[Read]) -> tuple[Composed, Resolution, datetime]:
         """Return the candidates, what the record said of everything found, and when it said so."""
         *first, everything = looks(task, reads)
-        if first:
-            # The rest is not parsed, but counted: withdrawn and outside the grants are told of all that was found.
-            look = first[0]
-            resolution = await self._records.resolve(task, look, sorted(set(everything) - set(look)))
+        found = [item.target for item in everything]
+        for look in first:
+            wanted = [item.target for item in look]
+            others = sorted(set(found) - set(wanted))  # not parsed, and counted where they are withdrawn or barred
+            resolution = await self._records.resolve(task, wanted, others)
             looked_at = self._clock.now()  # right after the record was read: a rerun reads it as of then
             composed = compose(task, reads, look, resolution)
             if composed.is_enough:
                 return composed, resolution, looked_at
-        resolution = await self._records.resolve(task, everything) if everything else NOTHING
+        resolution = await self._records.resolve(task, found) if found else NOTHING
         looked_at = self._clock.now()
         return compose(task, reads, everything, resolution), resolution, looked_at
 

@@ -66,11 +66,11 @@ class Rerunner:
     ) -> tuple[Past, tuple[Candidate, ...]]:
         *first, everything = looks(task, reads)
         for look in first:
-            past = await self._history.as_of(task, look, rankings, at)
+            past = await self._history.as_of(task, [item.target for item in look], rankings, at)
             composed = compose(task, reads, look, past.resolution)
             if composed.is_enough:
                 return past, composed.candidates
-        past = await self._history.as_of(task, everything, rankings, at)
+        past = await self._history.as_of(task, [item.target for item in everything], rankings, at)
         return past, compose(task, reads, everything, past.resolution).candidates
 
 

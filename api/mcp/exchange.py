@@ -16,6 +16,7 @@ from api.authentication import Caller
 from api.checked_route import BODY_BYTES, CheckedRoute
 from api.client import CaseloreClient
 from api.mcp.server import Context, build_server
+from api.request_body import read_body, replayed, require_few_elements
 from contracts.errors import NotPermitted
 
 router = APIRouter(route_class=CheckedRoute, tags=["mcp"], include_in_schema=False)
@@ -28,25 +29,29 @@ async def exchange(request: Request, _: Caller) -> Response:
 
     Raises:
         NotPermitted: A browser sent it from some page: pages have no business here, and no key to lend to one.
+        InvalidField: The message has more values than the API takes, which the SDK would all read (R22).
     """
     if request.headers.get("origin") is not None:
         raise NotPermitted("MCP is not for pages in a browser.", field="Origin", accepted="no Origin header")
-    return _Exchange(_SERVER)
+    content = await read_body(request, BODY_BYTES)
+    require_few_elements(content)
+    return _Exchange(_SERVER, replayed(request, content).receive)
 
 
 class _Exchange(Response):
     """The protocol's own answer, written by the SDK."""
 
-    def __init__(self, server: Server[object]) -> None:
+    def __init__(self, server: Server[object], message: Receive) -> None:
         super().__init__()
         self._server = server
+        self._message = message
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - read before
         sessions = StreamableHTTPSessionManager(
             app=self._server, json_response=True, stateless=True, max_request_body_size=BODY_BYTES
         )
         async with sessions.run():
-            await sessions.handle_request(scope, receive, send)
+            await sessions.handle_request(scope, self._message, send)
 
 
 def _client_of(context: Context) -> CaseloreClient:

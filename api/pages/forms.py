@@ -45,6 +45,10 @@ class Posted:
             if name.startswith(prefix) and values and values[-1].strip()
         }
 
+    def prose(self) -> dict[str, str]:
+        """Return what a person must have typed, by field: texts of more than one word."""
+        return {name: values[-1] for name, values in self._values.items() if name and len(values[-1].split()) > 1}
+
 
 NOTHING = Posted({})
 

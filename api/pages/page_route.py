@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, cast
 
 from fastapi import Request
@@ -10,24 +11,45 @@ from starlette.responses import Response
 
 from api import problems
 from api.page_route import PageRoute
+from api.pages.forms import posted
 from api.pages.refusals import told
 from api.pages.render import render
 from api.problems import invalid, log_unexpected, status_of
-from contracts.errors import CaseloreError, NotAuthenticated, NotFound, RuntimeUnavailable
+from api.same_site import require_same_origin
+from api.sessions import sign_in_of
+from contracts.errors import CaseloreError, CrossSite, NotAuthenticated, NotFound, RuntimeUnavailable
 
 
 class HtmlRoute(PageRoute):
     """A page or a posted form."""
 
     async def refused(self, request: Request, error: Exception) -> Response:
-        """Return the page that tells a refusal."""
-        if isinstance(error, NotAuthenticated):
+        """Return the page that tells a refusal; what was typed into a form that a session left behind is on it."""
+        typed = await _typed(request) if isinstance(error, (NotAuthenticated, CrossSite)) else {}
+        if isinstance(error, NotAuthenticated) and not typed:
             return await super().refused(request, error)
-        return refusal_page(request, error)
+        return refusal_page(request, error, typed)
 
 
-def refusal_page(request: Request, error: Exception) -> Response:
-    """Return the page of what went wrong, with what would be accepted and what to do next."""
+async def _typed(request: Request) -> dict[str, str]:
+    """Return what a person typed into a form of this site (R22); nothing of what another site lets a browser send."""
+    if request.method == "GET":
+        return {}
+    try:
+        require_same_origin(request, sign_in_of(request).origin)
+    except CrossSite:
+        return {}
+    return (await posted(request)).prose()
+
+
+def refusal_page(request: Request, error: Exception, typed: Mapping[str, str] | None = None) -> Response:
+    """Return the page of what went wrong, with what would be accepted and what to do next.
+
+    Args:
+        request: What was asked.
+        error: Why it is refused.
+        typed: What would be lost, by the names of its fields.
+    """
     refusal = refusal_of(request, error)
     status = status_of(type(refusal))
     if status == 500:  # a bare one may carry anybody's words
@@ -39,6 +61,7 @@ def refusal_page(request: Request, error: Exception) -> Response:
             message="The page failed; the operator's log says where.",
             refusal=None,
             following="Try again in a moment.",
+            typed={},
         )
     said = told(refusal)
     return render(
@@ -49,6 +72,7 @@ def refusal_page(request: Request, error: Exception) -> Response:
         message=said.message,
         refusal=said,
         following=said.way_on,
+        typed=typed or {},
     )
 
 

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from contracts.labels import CandidateKind, ValidityState
 from contracts.retrieval import Answer, Candidate
+from deploy.commands.drafts import limits_line
 
 _STYLES = {"succeeded": "green", "failed": "red", "rejected_route": "yellow", "unverified": "yellow"}
 _VALIDITY = {
@@ -62,7 +63,7 @@ def _candidate(candidate: Candidate, text: int) -> list[Text]:
     labels.append(words, style=style)
     if candidate.validity.reasons:
         labels.append(f"\n   {_short('; '.join(candidate.validity.reasons), 150)}", style="dim")
-    limits = ", ".join(_limits(candidate))
+    limits = limits_line(candidate.limits)
     why = ", ".join(f"{match.route} #{match.rank}" for match in candidate.reason)
     lines = [head, labels, Text(f"   found by {why}", style="dim")]
     if limits:
@@ -71,24 +72,6 @@ def _candidate(candidate: Candidate, text: int) -> list[Text]:
     if text and candidate.extract:
         lines.append(Text(textwrap.indent(_short(candidate.extract, text), "   ")))
     return [*lines, Text()]
-
-
-def _limits(candidate: Candidate) -> list[str]:
-    limits = candidate.limits
-    found = [
-        f"{name} {'/'.join(values)}"
-        for name, values in (
-            ("product", limits.products),
-            ("system", limits.systems),
-            ("environment", limits.environments),
-        )
-        if values
-    ]
-    if limits.version_from or limits.version_to:
-        found.append(f"version {limits.version_from or '…'} to {limits.version_to or '…'}")
-    if limits.schema_version:
-        found.append(f"schema {limits.schema_version}")
-    return found
 
 
 def _short(text: str, length: int) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-console = Console(highlight=False)
+from deploy.console import ReadableConsole
+
+console = ReadableConsole(highlight=False)
 
 
 def bars() -> Progress:

@@ -10,6 +10,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from rich.markup import escape
+
 from contracts.casefile import CaseRecord, parse_line
 from contracts.cases import Receipt
 from contracts.errors import InvalidCaseFile
@@ -99,7 +101,8 @@ async def propose_file(settings: Settings, path: Path, *, caller: str | None, js
 
 
 def _said(record: CaseRecord, receipt: Receipt, proposal: Proposal, report: ImportReport) -> dict[str, Any]:
-    console.print(f"[bold]{record.source}/{record.external_id}[/]: {receipt.disposition}, case {receipt.case_id}")
+    origin = escape(f"{record.source}/{record.external_id}")  # a bracket in it is no style
+    console.print(f"[bold]{origin}[/]: {receipt.disposition}, case {receipt.case_id}")
     console.print(f"  proposed as experience {proposal.experience_id} to the domain {proposal.draft.domain_id}")
     if report.masked:
         console.print(f"  {report.masked} places with personal data gave way to placeholders")

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from contracts.errors import StaleDigest
 from contracts.experience import Draft
-from contracts.lifecycle import Event, Stage
+from contracts.lifecycle import REVIEWED, Event, Stage
 from contracts.review import ReviewDecision
 from contracts.review_sheet import ReviewSheet
 from deploy.commands.calling import calling
@@ -23,6 +23,8 @@ from deploy.settings import Settings
 
 _PATIENCE = 30.0
 """Seconds to wait until a decision took effect."""
+DIGEST_SHOWN = 12
+"""Characters of a digest that a person copies: enough to tell texts apart."""
 
 
 async def show_review(settings: Settings, experience_id: str, *, caller: str | None, json_file: Path | None) -> None:
@@ -40,12 +42,12 @@ async def decide_review(
     *,
     verdict: Event,
     comment: str,
-    digest: str | None,
+    digest: str,
     acknowledge_scope: bool,
     caller: str | None,
     json_file: Path | None,
 ) -> None:
-    """Decide on the text that is under review now, or only on the one whose digest is given.
+    """Decide on the text whose digest is given, or begins so: an edit since it was read voids the decision (R7).
 
     Raises:
         StaleDigest: The text is another one than the digest's.
@@ -53,9 +55,11 @@ async def decide_review(
     """
     async with calling(settings, caller) as client:
         sheet = await client.review_sheet(experience_id)
-        if digest is not None and not sheet.digest.startswith(digest):
+        if not sheet.digest.startswith(digest):
             raise StaleDigest(
-                "The text under review is not the one that you read.", field="--digest", accepted=sheet.digest
+                "The text under review is not the one that you read.",
+                field="--digest",
+                accepted="the digest of the text as the review shows it now, once that is read",
             )
         scope = sheet.scope.digest if acknowledge_scope and sheet.scope is not None else ""
         decision = ReviewDecision(
@@ -113,4 +117,6 @@ def _sheet(sheet: ReviewSheet) -> Iterator[RenderableType]:
         for each in sheet.resemblances.listed:
             yield Text(f"  {each.kind.replace('_', ' ')}: {each.title} ({each.ref} revision {each.revision})")
     yield from (Text(f"not read: {source}", style="yellow") for source in sheet.resemblances.not_read)
-    yield Text(f"Digest of this text: {sheet.digest}", style="dim")
+    if sheet.stage in REVIEWED:
+        yield Text("To decide on this text: --accept, --return WHY or --reject WHY, with", style="dim")
+    yield Text(f"  --digest {sheet.digest[:DIGEST_SHOWN]}", style="dim")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import stat
 import sys
 from collections.abc import AsyncIterator
@@ -95,14 +96,17 @@ async def test_a_newcomer_gets_a_text_of_their_own_approved_and_found(shell: She
     assert [task["experience_id"] for task in waiting.json["tasks"]] == [experience_id]
     sheet = await shell("review", experience_id, "--as", "curator")
     assert words in sheet.out
+    [digest] = re.findall("--digest ([0-9a-f]{12})", sheet.out)
 
-    own = await shell("review", experience_id, "--accept", "--as", "proposer")
+    unread = await shell("review", experience_id, "--accept", "--as", "curator")
+    assert (unread.code, "--digest" in unread.err) == (2, True)  # nobody decides on a text that they haven't read
+    own = await shell("review", experience_id, "--accept", "--digest", digest, "--as", "proposer")
     assert own.code == 77  # who proposed it doesn't review it
     assert "SamePerson" in own.err
     other_text = await shell("review", experience_id, "--accept", "--digest", "0" * 12, "--as", "curator")
     assert (other_text.code, "StaleDigest" in other_text.err) == (1, True)
     for person, stage in (("curator", "owner_review"), ("owner", "published")):
-        decided = await shell("review", experience_id, "--accept", "--as", person, "--json", "-")
+        decided = await shell("review", experience_id, "--accept", "--digest", digest, "--as", person, "--json", "-")
         assert decided.json["outcome"] == stage
 
     answer = await shell("retrieve", words, "--profile", team.json["profile"], "--as", "agent", "--json", "-")

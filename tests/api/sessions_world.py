@@ -35,9 +35,7 @@ def browser(world: World, app: Any = None) -> Browser:
 async def signed_in(world: World, principal_id: str, *, key: str | None = None, app: Any = None) -> Browser:
     """Return a browser in which somebody is signed in; `csrf` is the token of its forms."""
     found = browser(world, app)
-    answer = await found.post_form(
-        "/sign-in", {"key": key or key_of(principal_id), "csrf": offered(found), "next": "/"}
-    )
+    answer = await found.post_form("/sign-in", {"key": key or key_of(principal_id), "csrf": offered(found)})
     assert (answer.status_code, answer.headers["location"]) == (303, "/"), answer.headers
     found.csrf = derived(found.cookies["caselore"], "form")
     return found

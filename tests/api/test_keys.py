@@ -17,6 +17,8 @@ from activities.records.database import narrowed_to
 from activities.records.retrievals import RetrievalsTable
 from api.app import create_app
 from api.client import CaseloreClient
+from contracts.adoption import AdoptionDecision, AdoptionVerdict
+from contracts.delegation import Delegation
 from contracts.errors import (
     CaseloreError,
     IdempotencyConflict,
@@ -34,6 +36,7 @@ from contracts.retrieval import RetrievalRequest
 from contracts.sign_in import Ability, CredentialScope, KeyToIssue
 from contracts.strategies import DATA_INVESTIGATION
 from tests.api.asked_further import asked_further
+from tests.api.sessions_world import signed_in
 from tests.api.world import World, delivery, fresh, key_of
 
 
@@ -206,6 +209,39 @@ async def test_an_administrators_narrowed_key_does_not_administer(world: World) 
                 await admin.issue_key(wanted("admin"))
 
 
+@pytest.mark.parametrize("scope", [{"tenants": ("south",)}, {"abilities": (Ability.READ, Ability.REVIEW)}])
+async def test_r13_an_administrators_narrowed_key_sees_no_more_than_anybody_else(
+    world: World, scope: dict[str, Any]
+) -> None:
+    """What reading tells administrators alone is kept from their keys that aren't good for administration."""
+    case = await world.new_case()
+    narrowed = (await world.services.sign_in.keys.issue("admin", wanted("admin", **scope))).api_key
+    for key, sees_all in ((key_of("admin"), True), (narrowed, False)):
+        async with using(world, key) as admin:
+            assert bool(await admin.audit(subject=f"case/{case}")) == sees_all
+        page = (await (await signed_in(world, "admin", key=key)).get("/status")).text
+        assert ("Set aside" in page, "/erasures" in page) == (sees_all, sees_all)
+
+
+async def test_r13_a_key_within_a_tenant_gives_nobody_what_holds_in_all_of_them(world: World) -> None:
+    """R7, R14: a role that is lent, and a version that a profile starts from, know no tenant."""
+    issued = await world.services.sign_in.keys.issue("admin", wanted("otto", tenants=("north",)))
+    lent = Delegation(
+        id=fresh(),
+        delegate_id="cora",
+        domain_id="data",
+        role=DomainRole.OWNER,
+        reason="On leave.",
+        expires_at=datetime.now(UTC) + timedelta(days=1),
+    )
+    adopted = AdoptionDecision(decision_id=fresh(), digest="0" * 64, verdict=AdoptionVerdict.ADOPT, reason="Better.")
+    async with using(world, issued.api_key) as otto:
+        with pytest.raises(OutsideKey):
+            await otto.delegate(lent)
+        with pytest.raises(OutsideKey):
+            await otto.decide_adoption(fresh(), adopted)
+
+
 @pytest.mark.parametrize(
     ("given", "error", "field"),
     [
@@ -250,8 +286,10 @@ _SCOPES = st.builds(
 
 @given(scope=_SCOPES, ability=st.sampled_from(Ability))
 def test_r13_a_scope_allows_nothing_that_it_leaves_out(scope: CredentialScope, ability: Ability) -> None:
-    signed_in = SignedIn(id="a", kind=PrincipalKind.AGENT, name="A", abilities=scope.abilities, tenants=scope.tenants)
-    assert signed_in.allows(ability) == scope.allows(ability)
+    named: dict[str, Any] = {"id": "a", "kind": PrincipalKind.AGENT, "name": "A", **scope.model_dump()}
+    assert SignedIn(**named).allows(ability) == scope.allows(ability)
+    assert not SignedIn(**named).administers
+    assert SignedIn(**named, administrator=True).administers == scope.allows(Ability.ADMINISTER)
     if scope.allows(ability):
         assert scope.abilities is None or ability in scope.abilities
         assert ability is not Ability.ADMINISTER or scope.tenants is None

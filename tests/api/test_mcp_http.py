@@ -11,6 +11,8 @@ import pytest_asyncio
 from mcp import MCPError
 from sqlalchemy import text
 
+from api.checked_route import BODY_BYTES
+from api.request_body import ELEMENTS
 from contracts.errors import IdempotencyConflict, UnknownCase, UnknownProfile, UnknownRetrieval
 from contracts.identity import Domain, Profile
 from contracts.strategies import DATA_INVESTIGATION
@@ -203,6 +205,14 @@ async def test_an_expired_key_is_refused_in_the_middle_of_a_task(
 async def test_a_page_in_a_browser_has_no_business_here(world: World) -> None:
     refused = await world.send("POST", "/mcp", body={}, headers={"Origin": "https://elsewhere.example"})
     assert (refused.status_code, refused.json()["field"]) == (403, "Origin")
+
+
+async def test_r22_a_message_is_as_large_as_a_body_may_be(world: World) -> None:
+    """In values, too: a short text of brackets is large in memory."""
+    headers = {"Accept": "application/json, text/event-stream"}
+    for content, status in ((b"[" + b"[]," * (ELEMENTS // 2 + 1) + b"[]]", 422), (b" " * (BODY_BYTES + 1), 413)):
+        refused = await world.send("POST", "/mcp", content=content, headers=headers)
+        assert (refused.status_code, refused.json()["field"]) == (status, "body")
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE", "PUT"])

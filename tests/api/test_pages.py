@@ -92,6 +92,25 @@ async def test_a_form_of_another_session_is_refused_with_a_page(world: World, co
     assert await stage_of(world, proposal.experience_id) is Stage.CURATOR_REVIEW
 
 
+@pytest.mark.parametrize("ended", [True, False])
+async def test_r22_what_was_typed_outlives_the_session(world: World, cora: Browser, ended: bool) -> None:
+    """The session ended while somebody wrote, or a new one began in another tab."""
+    proposal = await world.proposed()
+    path = f"/reviews/{proposal.experience_id}/decision"
+    form = await form_of(cora, proposal.experience_id, verdict="return", comment="Name the <table>.\nAnd the row.")
+    if ended:
+        cora.cookies.clear()
+    else:
+        form["csrf"] = "0" * 64
+    page = await cora.post_form(path, form)
+    assert page.status_code == (401 if ended else 403)
+    assert "Name the &lt;table&gt;.\nAnd the row.</textarea>" in page.text
+    assert "Load" in page.text or "load" in page.text
+    other = await cora.post_form(path, form, Origin="https://evil.example", Sec_Fetch_Site="cross-site")
+    assert "Name the" not in other.text, "nobody else's page puts words on ours"
+    assert await stage_of(world, proposal.experience_id) is Stage.CURATOR_REVIEW
+
+
 async def test_r23_what_no_worker_has_taken_yet_is_told_and_looked_at_again(world: World) -> None:
     idle = create_app(world.services_on(f"idle-{fresh()}", patience=timedelta(0), gateway_patience=0.2))
     proposal = await world.proposed(idle)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import time
@@ -16,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from activities.issuer import documents
-from activities.issuer.issuer import Issuer
+from activities.issuer.issuer import Attempt, Issuer
 from api.client import CaseloreClient
 from contracts.errors import (
     IdempotencyConflict,
@@ -295,6 +296,9 @@ async def test_keys_that_may_not_sign_are_left_out() -> None:
         {DISCOVERY: {**DOCUMENT, "issuer": "https://evil.example"}},
         {DISCOVERY: {**DOCUMENT, "jwks_uri": "http://id.example.org/keys"}},
         {DISCOVERY: {**DOCUMENT, "jwks_uri": "file:///etc/passwd"}},
+        {DISCOVERY: {**DOCUMENT, "jwks_uri": "https://["}},
+        {DISCOVERY: {**DOCUMENT, "jwks_uri": "http://127.0.0.1:8421/keys"}},
+        {DISCOVERY: {**DOCUMENT, "token_endpoint": "https://localhost/token"}},
         {DISCOVERY: {**DOCUMENT, "token_endpoint": None}},
         {DISCOVERY: DOCUMENT, "/keys": httpx.Response(404)},
         {DISCOVERY: DOCUMENT, "/keys": b"no"},
@@ -307,6 +311,26 @@ async def test_r22_an_issuer_that_makes_no_sense_is_unavailable(answers: dict[st
         with pytest.raises(IssuerUnavailable) as refused:
             await issuer.verify(token_of(key, "ES256"))
         assert "html" not in str(refused.value)
+
+
+async def test_an_answer_that_trickles_in_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "SECONDS", 0.1)
+
+    async def trickle() -> AsyncIterator[bytes]:
+        while True:
+            yield b" "
+            await asyncio.sleep(0.01)
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        known = {DISCOVERY: DOCUMENT, "/keys": key_set()}.get(request.url.path)
+        return httpx.Response(200, content=trickle()) if known is None else httpx.Response(200, json=known)
+
+    issuer = Issuer(ISSUER, AUDIENCE, client_id="pages", transport=httpx.MockTransport(answer))
+    with pytest.raises(IssuerUnavailable):
+        async with asyncio.timeout(5):
+            await issuer.redeem(
+                "code", Attempt("state", "nonce", "verifier"), "https://caselore.example/sign-in/callback"
+            )
 
 
 async def test_while_the_issuer_is_away_its_keys_are_good_for_an_hour() -> None:

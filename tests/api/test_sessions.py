@@ -70,7 +70,7 @@ async def person(world: World) -> str:
 
 async def test_the_cookie_cannot_be_read_by_scripts_or_sent_by_other_sites(world: World) -> None:
     found = browser(world)
-    answer = await found.post_form("/sign-in", {"key": key_of("cora"), "csrf": offered(found), "next": "/reviews?x=1"})
+    answer = await found.post_form("/sign-in?next=%2Freviews%3Fx%3D1", {"key": key_of("cora"), "csrf": offered(found)})
     assert answer.headers["location"] == "/reviews?x=1"
     cookie = next(each for each in answer.headers.get_list("set-cookie") if each.startswith("caselore="))
     assert {part.strip().lower() for part in cookie.split(";")[1:]} == {
@@ -178,6 +178,9 @@ async def test_a_bad_key_leads_back_to_the_page_which_says_so(world: World, app:
         answer = await found.post_form("/sign-in", {"key": key, "csrf": offered(found)})
         assert answer.headers["location"] == "/sign-in?refused=NotAuthenticated"
         assert "caselore" not in found.cookies
+    found = browser(world, app)
+    answer = await found.post_form("/sign-in?next=%2Freviews", {"key": "clk_mistyped", "csrf": offered(found)})
+    assert answer.headers["location"] == "/sign-in?refused=NotAuthenticated&next=%2Freviews"
     told = await browser(world, app).get("/test/offer?refused=NotAuthenticated&next=//evil.example")
     assert told.json() == {"next": "/", "refusal": "That key is not good: it is unknown, was revoked or has expired."}
 

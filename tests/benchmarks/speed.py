@@ -17,8 +17,8 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -49,24 +49,12 @@ from deploy.wiring import connect_temporal
 from deploy.worker import workflow_runner
 from tests.benchmarks.corpus import Corpus
 from tests.benchmarks.nothing import NothingToDo
+from tests.benchmarks.timing import LoopWatch, Timing, timed, timed_after
 from tests.ports import port_settings
 
 SIZES = (1_000, 10_000, 100_000)
 CALLERS = (1, 8, 32)
-_LOOK_EVERY = 0.005
-"""Seconds between two looks at whether the event loop comes to its turn."""
-
 _console = Console(highlight=False)
-_Call = Callable[[int], Awaitable[object]]
-
-
-@dataclass(frozen=True)
-class Timing:
-    """Milliseconds."""
-
-    p50: float
-    p90: float
-    p99: float
 
 
 @dataclass(frozen=True)
@@ -94,60 +82,6 @@ class Asking:
         asked = self.request(number)
         await self.runtime.parts.memory_uses.open(self.agent_id, asked)
         return asked.request_id
-
-
-async def timed(rounds: int, call: _Call) -> Timing:
-    """Return how long `call` takes, after a warm-up of a tenth of the rounds."""
-
-    async def nothing(_: int) -> str:
-        return ""
-
-    return await timed_after(rounds, nothing, lambda _, number: call(number))
-
-
-async def timed_after(
-    rounds: int, prepare: Callable[[int], Awaitable[str]], call: Callable[[str, int], Awaitable[object]]
-) -> Timing:
-    """Return how long `call` takes on what `prepare` made, which isn't counted."""
-    taken: list[float] = []
-    for number in range(-max(1, rounds // 10), rounds):
-        made = await prepare(number)
-        began = time.perf_counter()
-        await call(made, number)
-        if number >= 0:
-            taken.append(1000 * (time.perf_counter() - began))
-    taken.sort()
-    return Timing(*(round(taken[min(rounds - 1, int(rounds * part))], 2) for part in (0.5, 0.9, 0.99)))
-
-
-class LoopWatch:
-    """Measures how long the event loop was kept from its turn, in milliseconds."""
-
-    def __init__(self) -> None:
-        self.late: list[float] = []
-
-    @asynccontextmanager
-    async def watching(self) -> AsyncGenerator[None]:
-        """Look while the block runs."""
-        watch = asyncio.create_task(self._look())
-        try:
-            yield
-        finally:
-            watch.cancel()
-
-    async def _look(self) -> None:
-        while True:
-            began = time.perf_counter()
-            await asyncio.sleep(_LOOK_EVERY)
-            self.late.append(1000 * (time.perf_counter() - began - _LOOK_EVERY))
-
-    def figures(self) -> dict[str, float]:
-        """Return the longest, and how often it was over 50 ms."""
-        return {
-            "longest_ms": round(max(self.late, default=0.0), 1),
-            "over_50_ms": sum(late > 50 for late in self.late),
-            "looks": len(self.late),
-        }
 
 
 async def measure(settings: Settings, sizes: Sequence[int], rounds: int) -> dict[str, Any]:

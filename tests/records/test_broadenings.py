@@ -24,8 +24,8 @@ from contracts.errors import (
 )
 from contracts.labels import Outcome, ProofLevel
 from contracts.widening import RequestFact
-from tests.records.asking import NO_RANKINGS, answer, answered, ask, candidate
-from tests.records.broadening import broadening
+from tests.records.asking import NO_RANKINGS, answer, answered, ask, candidate, citing
+from tests.records.broadening import broadening, consultation
 from tests.records.world import World, changed, new_id
 
 
@@ -209,3 +209,15 @@ async def test_r20_a_broadening_s_paper_proves_nothing(two: World) -> None:
     )
     with pytest.raises(UnverifiedResult):
         await two.cases.record_result("ann", result)
+
+
+async def test_an_id_may_name_a_broadening_a_question_and_a_decision(two: World) -> None:
+    """Each is the key of its own kind only: none of their papers stands in another's way."""
+    ref, case_id = f"experience/{await two.published()}", await two.open_case()
+    first = await answered(two, await ask(two, case_id=case_id), candidate(1, ref))
+    asked = broadening()
+    await two.broadenings.open("ann", first.request.request_id, asked)
+    wider = await answered(two, await two.retrievals.load(asked.request_id), candidate(1, ref))
+    await two.consultations.ask("ann", asked.request_id, consultation(consultation_id=asked.request_id))
+    await two.memory.decide("ann", citing(wider, ref, decision_id=asked.request_id))
+    assert two.one("SELECT count(*) FROM case_papers WHERE case_id = %s", case_id) == 3

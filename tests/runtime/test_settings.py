@@ -156,6 +156,20 @@ def test_settings_of_sign_in_that_do_not_fit_together_are_refused(
     assert refused.value.accepted
 
 
+@pytest.mark.parametrize(
+    ("given", "browsed"),
+    [
+        ("https://caselore.example:443/", "https://caselore.example"),
+        ("http://localhost:80", "http://localhost"),
+        ("https://caselore.example:8443", "https://caselore.example:8443"),
+    ],
+)
+def test_a_public_url_is_what_browsers_say(monkeypatch: pytest.MonkeyPatch, given: str, browsed: str) -> None:
+    """Forms are held against it: with a port that browsers leave out, each would count as of another site."""
+    with_environment(monkeypatch, {"CASELORE_PUBLIC_URL": given})
+    assert load_settings().browsed_url == browsed
+
+
 def test_an_issuer_is_named_as_its_tokens_spell_it(monkeypatch: pytest.MonkeyPatch) -> None:
     given = {"OIDC_ISSUER": "https://id.example.org/", "OIDC_AUDIENCE": "api", "OIDC_CLIENT_SECRET": "hidden",
              "OIDC_CLIENT_ID": "pages", "PUBLIC_URL": "https://caselore.example/"}  # fmt: skip

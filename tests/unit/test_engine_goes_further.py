@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from activities.retrieval.candidates import in_order
 from activities.retrieval.composing import Composed, compose
 from activities.retrieval.routes import Read
 from contracts.candidates import CandidateRecord, Found, Resolution, RetrievalTask
@@ -108,7 +109,7 @@ def test_r20_feedback_moves_no_candidate_and_bars_none(feedback: list[CandidateF
 
     def composed(records: list[CandidateRecord]) -> Composed:
         found = {each.target: each for each in records}
-        return compose(TASK, reads, list(found), Resolution(found, frozenset(), frozenset()))
+        return compose(TASK, reads, in_order(reads, 60), Resolution(found, frozenset(), frozenset()))
 
     without, with_counts = composed(plain), composed(counted)
     assert len(without.candidates) == 5
