@@ -6,6 +6,9 @@ Messages of databases and validators quote the values they choked on, and those 
 from __future__ import annotations
 
 import traceback
+from pathlib import Path
+
+_PLACES = 6
 
 
 def failure_line(error: BaseException) -> str:
@@ -15,9 +18,9 @@ def failure_line(error: BaseException) -> str:
 
 
 def failure_fields(error: BaseException) -> dict[str, str]:
-    """Return log fields for an unexpected error."""
-    frames = traceback.extract_tb(error.__traceback__)[-4:]
+    """Return log fields for an unexpected error: its type, and the places that it came through, the innermost first."""
+    frames = traceback.extract_tb(error.__traceback__)[-_PLACES:]
     return {
         "error": type(error).__name__,
-        "at": " < ".join(f"{frame.name}:{frame.lineno}" for frame in reversed(frames)),
+        "at": " < ".join(f"{frame.name} {Path(frame.filename).name}:{frame.lineno}" for frame in reversed(frames)),
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import traceback
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from starlette.exceptions import HTTPException
 
+from activities.failures import failure_fields
 from api import request_ids
 from contracts.errors import (
     CaseloreError,
@@ -124,16 +124,12 @@ def respond_unexpected(request: Request, error: Exception) -> JSONResponse:
 
 
 def log_unexpected(request: Request, error: Exception) -> bool:
-    """Log what nobody foresaw, and return whether it is that the record can't be reached.
-
-    Only names and places are logged: an exception's words can hold the texts of a case.
-    """
-    at = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)[-8:]]
+    """Log what nobody foresaw, and return whether it is that the record can't be reached."""
     route = getattr(request.scope.get("route"), "path", "")
     if isinstance(error, _DATABASE_AWAY):
         _log.warning("record_unavailable", route=route, error=type(error).__name__)
         return True
-    _log.error("request_failed", route=route, method=request.method, error=type(error).__name__, at=at)
+    _log.error("request_failed", route=route, method=request.method, **failure_fields(error))
     return False
 
 

@@ -29,6 +29,11 @@ COLLECTIONS: Mapping[CandidateKind, tuple[Collection, ...]] = {
 """Where each kind of target may have points."""
 
 
+def kinds_in(collection: Collection) -> frozenset[CandidateKind]:
+    """Return the kinds of targets that have points in `collection`."""
+    return frozenset(kind for kind, collections in COLLECTIONS.items() if collection in collections)
+
+
 def collections_of(key: str) -> tuple[Collection, ...]:
     """Return the collections in which `key` may have points."""
     return COLLECTIONS[CandidateKind(key.partition("/")[0])]

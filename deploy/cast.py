@@ -88,18 +88,27 @@ async def engage_agent(
     key = await admin.put_principal(agent, issue_key=True)
     await admin.put_grant(Grant(principal_id=agent.id, tenant_id=tenant.id, purpose="support"))
     known = set(domains)
-    stored = await admin.strategies()
-    pinned = {profile: each.strategy.version for each in stored for profile in each.pinned_by}
     for profile_id, (domain_id, strategy_id) in PROFILES.items():
         if domain_id in known:
-            await admin.put_profile(
-                Profile(
-                    id=profile_id,
-                    domain_id=domain_id,
-                    strategy_id=strategy_id,
-                    # An older record keeps what its profiles start from: another version is adopted, not put (R14).
-                    strategy_version=pinned.get(profile_id) or newest(strategy_id).version,
-                    principals=(agent.id,),
-                )
-            )
+            await engage_in(admin, profile_id, domain_id, strategy_id, agent.id)
     return await stack.enter_async_context(CaseloreClient(base_url, key or ""))
+
+
+async def engage_in(
+    admin: CaseloreClient, profile_id: str, domain_id: str, strategy_id: str, principal_id: str
+) -> None:
+    """Let a principal act with a profile. A new one starts from the newest version of its strategy.
+
+    One that is there keeps what it starts from: another version is adopted, not put (R14).
+    """
+    stored = {profile: each.strategy for each in await admin.strategies() for profile in each.pinned_by}
+    strategy = stored.get(profile_id) or newest(strategy_id)
+    await admin.put_profile(
+        Profile(
+            id=profile_id,
+            domain_id=domain_id,
+            strategy_id=strategy.id,
+            strategy_version=strategy.version,
+            principals=(principal_id,),
+        )
+    )

@@ -9,11 +9,11 @@ from sqlalchemy import RowMapping, text
 
 from activities.records.cases import require_case
 from activities.records.database import Database
+from activities.records.experience_rows import revision_of
 from activities.records.ids import is_id
 from contracts import limits
 from contracts.cases import CaseResult
 from contracts.errors import InvalidField, UnknownExperience
-from contracts.experience import Draft
 from contracts.identity import Tenant
 from contracts.labels import CandidateKind
 from contracts.lifecycle import Stage
@@ -227,15 +227,7 @@ class Listings:
             row = (await connection.execute(_PUBLISHED, {"id": id_})).mappings().first()
         if row is None:
             raise UnknownExperience("There is no such experience in your scope.", field="experience_id")
-        view = RevisionView(
-            number=row["number"],
-            state=row["state"],
-            digest=row["digest"],
-            draft=Draft.model_validate(row["content"]),
-            author_id=row["author_id"],
-            published_at=row["published_at"],
-        )
-        return view, row["domain_id"]
+        return revision_of(row), row["domain_id"]
 
     async def tenants(self, principal_id: str) -> list[Tenant]:
         """Return the tenants of which the reader may see at least a case."""

@@ -15,8 +15,8 @@ from contracts.fusion import Fused
 from contracts.retrieval import Candidate
 from contracts.strategy import Route
 
-FIRST_LOOK = 2
-"""Targets that are looked at first, for each place of the list: most answers need no more."""
+LOOKS = (2, 6)
+"""Targets of the first looks, for each place of the list: most answers need the first only."""
 _CONTRAST_LOOK = 5
 """Targets of each contrast that belong to the first look, wherever they stand in the order."""
 
@@ -33,17 +33,18 @@ class Composed:
 
 
 def looks(task: RetrievalTask, reads: Sequence[Read]) -> Iterator[list[Fused]]:
-    """Yield what to look at, in the strategy's order: first what mostly is enough, then everything.
+    """Yield what to look at, in the strategy's order: first what mostly is enough, then more, then everything.
 
     A record is parsed and weighed only when it is looked at, and routes find many more than an answer lists.
     """
     order = in_order(reads, task.strategy.rrf_k)
-    first = {item.target for item in order[: FIRST_LOOK * _places(task)]}
-    for read in reads:
-        if read.route is Route.CONTRAST:
-            first |= {found.target for found in read.found[:_CONTRAST_LOOK]}
-    if len(first) < len(order):
-        yield [item for item in order if item.target in first]
+    contrasting = {
+        found.target for read in reads if read.route is Route.CONTRAST for found in read.found[:_CONTRAST_LOOK]
+    }
+    for times in LOOKS:
+        look = contrasting | {item.target for item in order[: times * _places(task)]}
+        if len(look) < len(order):
+            yield [item for item in order if item.target in look]
     yield order
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from importlib.metadata import version
@@ -13,6 +12,7 @@ import structlog
 from mcp.server import Server, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
+from activities.failures import failure_fields
 from api.client import CaseloreClient
 from api.mcp import resources
 from api.mcp.broadening import BROADEN_RETRIEVAL
@@ -89,7 +89,7 @@ class _Handlers:
         except CaseloreError as refusal:
             return refused(refusal)
         except Exception as error:
-            _log_failure(tool.name, error)
+            _log.error("mcp_call_failed", call=tool.name, **failure_fields(error))
             return refused(CaseloreError(_FAILED))
 
     async def list_resources(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
@@ -109,7 +109,7 @@ class _Handlers:
         except CaseloreError as refusal:
             raise _protocol_error(refusal) from None
         except Exception as error:
-            _log_failure("resources/read", error)
+            _log.error("mcp_call_failed", call="resources/read", **failure_fields(error))
             raise MCPError(code=types.INTERNAL_ERROR, message=_FAILED) from None
 
     async def list_prompts(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
@@ -133,9 +133,3 @@ def _protocol_error(refusal: CaseloreError) -> MCPError:
     code = types.INVALID_PARAMS if isinstance(refusal, NotFound) or refusal.field else types.INTERNAL_ERROR
     data = {"type": refusal.type, "field": refusal.field}
     return MCPError(code=code, message=resources.refusal_text(refusal), data=data)
-
-
-def _log_failure(name: str, error: Exception) -> None:
-    # Names and places only: an exception's words can hold the texts of a case.
-    at = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)[-8:]]
-    _log.error("mcp_call_failed", call=name, error=type(error).__name__, at=at)

@@ -21,6 +21,9 @@ from contracts.related import RelatedAnswer
 
 router = APIRouter(route_class=HtmlRoute, prefix="/cases", include_in_schema=False)
 
+LISTED = 100
+"""Cases of the list; each comes with its body."""
+
 
 @router.get("")
 async def cases(
@@ -35,8 +38,8 @@ async def cases(
     chosen = tenant or (tenants[0].id if tenants else None)
     found: list[Case] = []
     if chosen is not None:
-        found = await services.cases.listed(session.principal.id, tenant_id=chosen, state=state, limit=200)
-    return render(request, "cases.html", tenants=tenants, tenant=chosen, state=state, cases=found)
+        found = await services.cases.listed(session.principal.id, tenant_id=chosen, state=state, limit=LISTED)
+    return render(request, "cases.html", tenants=tenants, tenant=chosen, state=state, cases=found, most=LISTED)
 
 
 @router.get("/{case_id}")

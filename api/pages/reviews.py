@@ -20,6 +20,7 @@ from api.services import ApiServices, Services
 from api.sessions import Session
 from api.settlement import settled
 from contracts.draft_difference import DraftDifference
+from contracts.draft_fields import text_fields
 from contracts.errors import CaseloreError, NotFound
 from contracts.experience import Draft
 from contracts.labels import CandidateKind
@@ -138,6 +139,7 @@ async def _page(
         asks_scope=sheet.stage is Stage.OWNER_REVIEW
         and sheet.scope is not None
         and sheet.scope.relation is not ScopeRelation.SAME,
+        words_at={each.path: each.text for each in text_fields(sheet.text)},
         open_findings=sheet.admission.open_findings(),
         upcoming=others[min(here or 0, len(others) - 1)] if others else None,
         is_article=sheet.kind is CandidateKind.ARTICLE,

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from activities.embedding import offline_minilm
 from api.client import CaseloreClient
-from contracts.errors import CaseloreError
+from contracts.errors import CaseloreError, NotPermitted
 from deploy.bootstrap import KEY_FILE, administrator_key
 from deploy.commands.progress import console
 from deploy.commands.results import write_json
@@ -170,8 +170,10 @@ async def _running(settings: Settings, record: RuntimeRecord) -> AsyncIterator[D
         try:
             async for each in _work(client):
                 yield each
-        except CaseloreError as refusal:
+        except NotPermitted as refusal:
             yield Diagnosis("administrator's key", "wrong", refusal.message, "the key is not that of this database")
+        except CaseloreError as refusal:
+            yield Diagnosis("HTTP API", "wrong", refusal.message, f"its log is in {settings.data_dir / 'logs'}")
 
 
 async def _work(client: CaseloreClient) -> AsyncIterator[Diagnosis]:

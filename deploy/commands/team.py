@@ -11,10 +11,9 @@ from pathlib import Path
 from rich.table import Table
 
 from api.client import CaseloreClient
-from contracts.identity import Domain, Grant, Principal, Profile, RoleInDomain, Tenant
+from contracts.identity import Domain, Grant, Principal, RoleInDomain, Tenant
 from contracts.labels import DomainRole, PrincipalKind
-from contracts.strategies import SHIPPED
-from deploy.cast import PROFILES
+from deploy.cast import PROFILES, engage_in
 from deploy.commands.attach import attached
 from deploy.commands.calling import keep_key
 from deploy.commands.progress import console, say
@@ -56,10 +55,5 @@ async def _profile(admin: CaseloreClient, domain: str) -> str:
     """Give the agent the domain's requesting profile, and return its id."""
     usual = {of: (profile_id, strategy_id) for profile_id, (of, strategy_id) in PROFILES.items()}
     profile_id, strategy_id = usual.get(domain, (f"{domain}-specialist", "data-investigation"))
-    newest = max(strategy.version for strategy in SHIPPED if strategy.id == strategy_id)
-    await admin.put_profile(
-        Profile(
-            id=profile_id, domain_id=domain, strategy_id=strategy_id, strategy_version=newest, principals=("agent",)
-        )
-    )
+    await engage_in(admin, profile_id, domain, strategy_id, "agent")
     return profile_id

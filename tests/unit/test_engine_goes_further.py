@@ -47,7 +47,7 @@ class Broadened(Memory):
 
 
 def detail_filters(memory: Memory) -> set[tuple[str, ...]]:
-    return {where.domains for where in memory.filters if where.kinds != ("case",)}
+    return {where.domains for collection, where in memory.searched if collection is Collection.DETAIL}
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from activities.retrieval.composing import FIRST_LOOK as FOR_EACH_PLACE
+from activities.retrieval.composing import LOOKS
 from contracts.candidates import CandidateRecord, Resolution, RetrievalTask
 from contracts.experience import Limits
 from contracts.labels import Collection, Outcome
@@ -16,8 +16,8 @@ from contracts.strategies import DATA_INVESTIGATION, newest
 from tests.unit.test_retrieval_engine import Memory, draft, experience
 
 FOUND = 50
-"""What one step of the strategy collects."""
-FIRST_LOOK = FOR_EACH_PLACE * DATA_INVESTIGATION.results
+"""What one step of the strategy collects: more than the first look, less than the second."""
+FIRST_LOOK = LOOKS[0] * DATA_INVESTIGATION.results
 ELSEWHERE = Limits(products=("Another product",))
 
 

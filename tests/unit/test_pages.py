@@ -6,6 +6,7 @@ import itertools
 import re
 from datetime import UTC, datetime, timedelta
 from importlib import resources
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -227,6 +228,28 @@ def test_r23_every_bar_of_the_chart_stays_inside_it(given_: list[tuple[int, floa
         assert 0 < bar.top < chart.floor
         assert bar.top <= bar.median_y + 1
         assert bar.median_y <= chart.floor
+
+
+@pytest.mark.parametrize("is_administrator", [True, False])
+def test_r21_how_much_changed_in_all_tenants_is_told_to_administrators_alone(is_administrator: bool) -> None:
+    step = timedelta(minutes=30)
+    sample = LagSample(begins=NOW, events=7_341, median_seconds=1.0, longest_seconds=2.0)
+    page = environment().get_template("status.html")
+    shown = page.render(
+        session=None,
+        path="/status",
+        now=NOW,
+        refresh=0,
+        marks=(),
+        chart=lag_chart([sample], since=NOW, until=NOW + step, step=step),
+        hours=1,
+        step=step,
+        choices=(1,),
+        figures=SimpleNamespace(stages={}, searchable=0, dead=0) if is_administrator else None,
+        letters=(),
+        reports=(),
+    )
+    assert ("7341" in shown, "7,341" in shown) == (is_administrator, is_administrator)
 
 
 # --- colours

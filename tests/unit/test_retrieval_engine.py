@@ -154,6 +154,7 @@ class Memory:
     embedding: CaseloreError | None = None
     lookups: list[CanonicalLookup] = field(default_factory=list[CanonicalLookup])
     filters: list[Filter] = field(default_factory=list[Filter])
+    searched: list[tuple[Collection, Filter]] = field(default_factory=list[tuple[Collection, Filter]])
     calls: list[str] = field(default_factory=list[str])
     embedded: list[tuple[list[str], bool]] = field(default_factory=list[tuple[list[str], bool]])
     stored_answer: Answer | None = None
@@ -219,6 +220,7 @@ class Memory:
     ) -> list[Hit]:
         self.calls.append("search")
         self.filters.append(where)
+        self.searched.append((collection, where))
         if collection in self.broken:
             raise self.broken[collection]
         if collection in self.slow:
