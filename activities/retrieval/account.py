@@ -60,10 +60,10 @@ def notes(reads: Sequence[Read], weighing: Weighing, listed: int, wanted: int) -
     if not any(read.found for read in reads if read.route in INDEX_ROUTES):
         lines.append("No index had a hit; that is not proof of absence.")
     if weighing.stale:
-        lines.append(f"{weighing.stale} found at another revision; shown as the record holds them now.")
+        lines.append(f"{weighing.stale} of those looked at found at another revision; shown as the record holds them.")
     lines += [f"Superseded: {gap}." for item in weighing.weighed for gap in item.gaps]
     if weighing.ineligible:
-        lines.append(f"{len(weighing.ineligible)} found and left out: the strategy doesn't accept them.")
+        lines.append(f"{len(weighing.ineligible)} of those looked at are left out: the strategy doesn't accept them.")
     if listed < min(wanted, len(weighing.weighed)):
         lines.append(f"The token budget has room for {listed} candidates.")
     return tuple(dict.fromkeys(lines))

@@ -415,7 +415,7 @@ async def test_a_stale_hit_shows_the_current_revision_and_is_noted_r10() -> None
     answer = await detail_of(experience(revision=2, title="Corrected")).answer()
 
     assert (answer.candidates[0].revision, answer.candidates[0].title) == (2, "Corrected")
-    assert "1 found at another revision; shown as the record holds them now." in answer.notes
+    assert "1 of those looked at found at another revision; shown as the record holds them." in answer.notes
 
 
 async def test_what_grants_leave_out_is_counted_and_another_tenants_is_not_r21() -> None:
@@ -441,7 +441,7 @@ async def test_source_case_and_origin_come_only_from_the_record_r21() -> None:
 async def test_the_record_rechecks_domain_outcome_and_effort_of_the_step() -> None:
     moved = await detail_of(experience(owner="configuration")).answer()
     assert moved.candidates == ()
-    assert "1 found and left out: the strategy doesn't accept them." in moved.notes
+    assert "1 of those looked at are left out: the strategy doesn't accept them." in moved.notes
 
     effort = draft(effort=Effort(estimate_hours=12, active_hours=9, waiting_hours=40))
     unverified = draft(Outcome.UNVERIFIED, effort=effort.effort)
