@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rich.table import Table
-
 from api.client import CaseloreClient
 from contracts.identity import Domain, Grant, Principal, RoleInDomain, Tenant
 from contracts.labels import DomainRole, PrincipalKind
@@ -42,10 +40,9 @@ async def make_team(settings: Settings, *, tenant: str, domain: str, json_file: 
         for name, role in (("curator", DomainRole.CURATOR), ("owner", DomainRole.OWNER)):
             await admin.put_role(RoleInDomain(principal_id=name, domain_id=domain, role=role))
         profile = await _profile(admin, domain)
-    table = Table("", "may", "key", box=None)
     for name, _, _, what in _PEOPLE:
-        table.add_row(name, what, keys[name])
-    console.print(table)
+        console.print(f"[bold]{name}[/]: {what}", highlight=False)
+        console.print(f"  {keys[name]}", highlight=False, markup=False, soft_wrap=True)
     console.print(f"Tenant [bold]{tenant}[/], domain [bold]{domain}[/], profile [bold]{profile}[/].", highlight=False)
     console.print("Next: [bold]caselore propose --example > mine.json[/], write your case into it, and propose it.")
     write_json(json_file, {"tenant": tenant, "domain": domain, "profile": profile, "keys": keys})
