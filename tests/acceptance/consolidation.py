@@ -137,6 +137,10 @@ class Consolidation:
             self._disorder.is_over = True
             await self._drained()
             stop.set()
+        # A batch that lost its lease asks again for what it may have overwritten, and may do so after the others ended.
+        last = Projector(OutboxTable(self._world.database), self._world.projections, self._index, self._embedder)
+        while await last.project_batch():
+            continue
         self._report.counts = {**self._disorder.counts, "looks": watcher.looks, "looks behind": watcher.behind}
         self._report.faults += watcher.faults
         await self._check()

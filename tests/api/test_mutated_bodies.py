@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterator
+import uuid
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
+import pytest_asyncio
 from fastapi.openapi.models import Example
+from temporalio.testing import WorkflowEnvironment
 
+from activities.records.database import Database
+from activities.records.identities import Identities
+from activities.records.migrate import migrate
 from api import article_examples, broadening_examples, erasure_examples, examples, key_examples, strategy_examples
 from contracts.adoption import Adoption
 from contracts.retrieval import RetrievalRequest
 from tests.api.asked_further import asked_further
-from tests.api.world import World, fresh
+from tests.api.world import World, fresh, people
+from tests.services import PostgresServer
 
 BODIES: dict[tuple[str, str], dict[str, Example]] = {
     ("POST", "/v1/arrivals"): examples.DELIVERY,
@@ -76,6 +83,22 @@ EXAMPLE_IDS = {
     "feedback": broadening_examples.FEEDBACK_ID,
     "later_feedback": broadening_examples.LATER_FEEDBACK_ID,
 }
+
+
+@pytest_asyncio.fixture(scope="module")
+async def world(postgres_server: PostgresServer, temporal_env: WorkflowEnvironment) -> AsyncIterator[World]:
+    """An organisation of its own: what mutated bodies leave behind must not reach the other tests."""
+    urls = postgres_server.new_database()
+    migrate(urls.owner)
+    database = Database(urls.app, urls.system)
+    mark = uuid.uuid4().hex[:8]
+    try:
+        await people(Identities(database))
+        found = World(database, temporal_env.client, f"lifecycle-{mark}", f"retrieval-{mark}")
+        async with found.worker_on(found.queue):
+            yield found
+    finally:
+        await database.close()
 
 
 def places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
