@@ -26,14 +26,15 @@ _OUTCOME = text("""
 INSERT INTO feedback_outcomes (feedback_id, decision_id, number, ref, revision, usefulness, note)
 VALUES (CAST(:feedback_id AS uuid), CAST(:decision_id AS uuid), :number, :ref, :revision, :usefulness, :note)
 """)
-_VIEW = text("""
+FEEDBACK_OF = text("""
 SELECT f.id::text AS feedback_id, f.decision_id::text AS decision_id, f.replaces::text AS replaces, f.given_by,
        f.given_at, f.number,
        (SELECT jsonb_agg(jsonb_build_object('ref', o.ref, 'revision', o.revision, 'usefulness', o.usefulness,
                                             'note', o.note) ORDER BY o.ref, o.revision)
           FROM feedback_outcomes o WHERE o.feedback_id = f.id) AS outcomes
-  FROM feedbacks f WHERE f.decision_id = CAST(:id AS uuid) ORDER BY f.number
+  FROM feedbacks f WHERE f.decision_id = ANY (CAST(:ids AS uuid[])) ORDER BY f.number
 """)
+"""What was said of some decisions, in order."""
 
 
 class Feedbacks:
@@ -91,7 +92,7 @@ async def _history(connection: AsyncConnection, decision_id: str) -> list[Feedba
     known = await connection.execute(_DECISION, {"id": decision_id}) if is_id(decision_id) else None
     if known is None or known.first() is None:
         raise UnknownRetrieval("There is no such decision in your scope.", field="decision_id")
-    rows = (await connection.execute(_VIEW, {"id": decision_id})).mappings()
+    rows = (await connection.execute(FEEDBACK_OF, {"ids": [decision_id]})).mappings()
     return [FeedbackView.model_validate(dict(row)) for row in rows]
 
 

@@ -19,6 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from activities.records.candidate_rows import article_record, case_record, experience_record, ids_by_kind
 from activities.records.database import Database
+from activities.records.feedbacks import FEEDBACK_OF
 from activities.records.ids import is_id
 from activities.records.retrievals import RetrievalsTable, read_answer
 from activities.records.rows import CASE
@@ -70,14 +71,6 @@ SELECT decision_id::text AS decision_id, ref, revision, verdict, why FROM retrie
 _CHECKS = text("""
 SELECT decision_id::text AS decision_id, check_id, text, outcome, note, settled_at FROM fresh_checks
  WHERE decision_id = ANY (CAST(:ids AS uuid[])) ORDER BY check_id
-""")
-_FEEDBACK = text("""
-SELECT f.id::text AS feedback_id, f.decision_id::text AS decision_id, f.replaces::text AS replaces, f.given_by,
-       f.given_at,
-       (SELECT jsonb_agg(jsonb_build_object('ref', o.ref, 'revision', o.revision, 'usefulness', o.usefulness,
-                                            'note', o.note) ORDER BY o.ref, o.revision)
-          FROM feedback_outcomes o WHERE o.feedback_id = f.id) AS outcomes
-  FROM feedbacks f WHERE f.decision_id = ANY (CAST(:ids AS uuid[])) ORDER BY f.number
 """)
 _CHANGED = "has changed since; what it said then is not kept as one text"
 _ERASED = "was erased since"
@@ -197,7 +190,7 @@ async def _uses(connection: AsyncConnection, request_id: str) -> tuple[UseDone, 
     ids = {"ids": [row["decision_id"] for row in rows]}
     verdicts = (await connection.execute(_VERDICTS, ids)).mappings().all()
     checks = (await connection.execute(_CHECKS, ids)).mappings().all()
-    feedback = (await connection.execute(_FEEDBACK, ids)).mappings().all()
+    feedback = (await connection.execute(FEEDBACK_OF, ids)).mappings().all()
     return tuple(
         UseDone(
             use=MemoryUse(

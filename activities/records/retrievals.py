@@ -278,9 +278,9 @@ class RetrievalsTable:
                     text("SELECT answer FROM retrieval_requests WHERE id = CAST(:id AS uuid)"), values
                 )
                 return await read_answer(connection, task.request.request_id, stored.scalar_one()) or answer
-            if task.strategy.digest() not in self._used:
+            if answer.strategy_digest not in self._used:
                 await connection.execute(_USED, {"strategy_id": task.strategy.id, "version": task.strategy.version})
-        self._used.add(task.strategy.digest())  # after the commit: it is told once by each process
+        self._used.add(answer.strategy_digest)  # after the commit: it is told once by each process
         return answer
 
 

@@ -107,13 +107,18 @@ def contrast_of(record: CandidateRecord, strategy: Strategy) -> str:
     return f"shown to contrast: {record.draft.outcome.replace('_', ' ')}"
 
 
+def places_of(task: RetrievalTask) -> int:
+    """Return how many candidates are listed at most."""
+    return min(task.request.results or task.strategy.results, room(task.request.tokens))
+
+
 def choose(task: RetrievalTask, weighed: Sequence[Weighed]) -> list[Weighed]:
     """Return what is listed, within the result and token budget: what may apply, then what contrasts with it.
 
     Neither crowds the other out: the strategy keeps places for what did not succeed, which takes more only where the
     others leave room (R5). What is out of range comes last.
     """
-    room_for = min(task.request.results or task.strategy.results, room(task.request.tokens))
+    room_for = places_of(task)
     fitting = [item for item in weighed if not item.is_out_of_range]
     apart = [item for item in fitting if item.contrast]
     others = [item for item in fitting if not item.contrast]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from activities.retrieval.budget import room
-from activities.retrieval.candidates import Weighed, Weighing, choose, in_order, present, weigh
+from activities.retrieval.candidates import Weighed, Weighing, choose, in_order, places_of, present, weigh
 from activities.retrieval.effort import compare
 from activities.retrieval.reads import Read
 from contracts.candidates import Resolution, RetrievalTask
@@ -42,7 +41,7 @@ def looks(task: RetrievalTask, reads: Sequence[Read]) -> Iterator[list[Fused]]:
         found.target for read in reads if read.route is Route.CONTRAST for found in read.found[:_CONTRAST_LOOK]
     }
     for times in LOOKS:
-        look = contrasting | {item.target for item in order[: times * _places(task)]}
+        look = contrasting | {item.target for item in order[: times * places_of(task)]}
         if len(look) < len(order):
             yield [item for item in order if item.target in look]
     yield order
@@ -57,7 +56,7 @@ def compose(task: RetrievalTask, reads: Sequence[Read], look: Sequence[Fused], r
 
 
 def _is_enough(task: RetrievalTask, reads: Sequence[Read], chosen: Sequence[Weighed]) -> bool:
-    places = _places(task)
+    places = places_of(task)
     if len(chosen) < places or any(item.is_out_of_range for item in chosen):
         return False
     apart = sum(bool(item.contrast) for item in chosen)
@@ -66,8 +65,3 @@ def _is_enough(task: RetrievalTask, reads: Sequence[Read], chosen: Sequence[Weig
         return False
     unread = any(len(read.found) > _CONTRAST_LOOK for read in reads if read.route is Route.CONTRAST)
     return apart >= wanted or not unread
-
-
-def _places(task: RetrievalTask) -> int:
-    """Return how many candidates are listed at most."""
-    return min(task.request.results or task.strategy.results, room(task.request.tokens))

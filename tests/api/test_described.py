@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import uuid
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import suppress
@@ -35,13 +34,11 @@ from schemathesis.specs.openapi.checks import (
 )
 from temporalio.testing import WorkflowEnvironment
 
-from activities.records.database import Database
-from activities.records.identities import Identities
-from activities.records.migrate import migrate
 from api.permissions import PERMISSIONS
 from tests.acceptance.conftest import MEMORY
 from tests.api.described_world import Described, callers_of, described, operations_of
-from tests.api.world import World, key_of, people
+from tests.api.opened_world import opened_world
+from tests.api.world import key_of
 from tests.services import PostgresServer
 
 EXAMPLES = int(os.environ.get("CASELORE_DESCRIBED_EXAMPLES", "3"))
@@ -64,19 +61,11 @@ OPERATIONS = sorted(route for route in PERMISSIONS if route[1].startswith(PREFIX
 @pytest_asyncio.fixture(scope="module")
 async def there(postgres_server: PostgresServer, temporal_env: WorkflowEnvironment) -> AsyncIterator[Described]:
     """An organisation of this module's own: administrators do anything to it."""
-    urls = postgres_server.new_database()
-    migrate(urls.owner)
-    database = Database(urls.app, urls.system)
-    mark = uuid.uuid4().hex[:8]
-    try:
-        await people(Identities(database))
-        world = World(database, temporal_env.client, f"lifecycle-{mark}", f"retrieval-{mark}")
+    async with opened_world(postgres_server, temporal_env.client) as world, world.worker_on(world.queue):
         # In memory where that can be: a rebuilt index is written to the disk each time.
         with TemporaryDirectory(prefix="caselore-", dir=MEMORY if MEMORY.is_dir() else None) as folder:
-            async with world.worker_on(world.queue), described(world, Path(folder)) as served:
+            async with described(world, Path(folder)) as served:
                 yield served
-    finally:
-        await database.close()
 
 
 @pytest.fixture(scope="module")

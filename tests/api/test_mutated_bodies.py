@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import uuid
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -13,14 +12,12 @@ import pytest_asyncio
 from fastapi.openapi.models import Example
 from temporalio.testing import WorkflowEnvironment
 
-from activities.records.database import Database
-from activities.records.identities import Identities
-from activities.records.migrate import migrate
 from api import article_examples, broadening_examples, erasure_examples, examples, key_examples, strategy_examples
 from contracts.adoption import Adoption
 from contracts.retrieval import RetrievalRequest
 from tests.api.asked_further import asked_further
-from tests.api.world import World, fresh, people
+from tests.api.opened_world import opened_world
+from tests.api.world import World, fresh
 from tests.services import PostgresServer
 
 BODIES: dict[tuple[str, str], dict[str, Example]] = {
@@ -88,17 +85,8 @@ EXAMPLE_IDS = {
 @pytest_asyncio.fixture(scope="module")
 async def world(postgres_server: PostgresServer, temporal_env: WorkflowEnvironment) -> AsyncIterator[World]:
     """An organisation of its own: what mutated bodies leave behind must not reach the other tests."""
-    urls = postgres_server.new_database()
-    migrate(urls.owner)
-    database = Database(urls.app, urls.system)
-    mark = uuid.uuid4().hex[:8]
-    try:
-        await people(Identities(database))
-        found = World(database, temporal_env.client, f"lifecycle-{mark}", f"retrieval-{mark}")
-        async with found.worker_on(found.queue):
-            yield found
-    finally:
-        await database.close()
+    async with opened_world(postgres_server, temporal_env.client) as found, found.worker_on(found.queue):
+        yield found
 
 
 def places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:

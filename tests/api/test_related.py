@@ -10,9 +10,7 @@ import pytest
 import pytest_asyncio
 from temporalio.testing import WorkflowEnvironment
 
-from activities.records.database import Database
 from activities.records.identities import Identities
-from activities.records.migrate import migrate
 from contracts.cases import CaseFacts, CaseLink, CaseLinkKind, Origin
 from contracts.errors import EmbeddingUnavailable, SameCase, UnknownCase, UnknownLink
 from contracts.identity import Domain, Grant, Principal
@@ -20,8 +18,9 @@ from contracts.labels import PrincipalKind
 from contracts.related import Asked, Relation
 from contracts.retrieval import RouteState
 from contracts.strategy import Route
+from tests.api.opened_world import opened_world
 from tests.api.related_world import AWAY, Office, open_office
-from tests.api.world import NOW, Letters, World, fresh, key_of, people
+from tests.api.world import NOW, Letters, fresh, key_of
 from tests.services import PostgresServer
 
 AWKWARD = ["a", "A", "a:b", "a b", "%", "_", "'", "a,b", "null", "\u00e9", "e\u0301", "a'; DROP TABLE cases; --"]
@@ -32,16 +31,11 @@ AWKWARD = ["a", "A", "a:b", "a b", "%", "_", "'", "a,b", "null", "\u00e9", "e\u0
 async def fixture_office(
     postgres_server: PostgresServer, temporal_env: WorkflowEnvironment, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Office]:
-    urls = postgres_server.new_database()
-    migrate(urls.owner)
-    database = Database(urls.app, urls.system)
-    try:
-        await people(Identities(database))
-        world = World(database, temporal_env.client, "nobody-works-here", "nobody-works-here")
-        async with open_office(world, tmp_path_factory.mktemp("index")) as office:
-            yield office
-    finally:
-        await database.close()
+    async with (
+        opened_world(postgres_server, temporal_env.client) as world,  # nobody works on its queues
+        open_office(world, tmp_path_factory.mktemp("index")) as office,
+    ):
+        yield office
 
 
 @pytest_asyncio.fixture(name="tenant")
