@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Body, Query
 
+from activities.records.cases import check_moment
 from api.authentication import Caller
 from api.bodies import IssuedKey, PrincipalToAdd
 from api.checked_route import CheckedRoute
@@ -38,6 +39,8 @@ async def put_principal(
     services: Services, _: Caller, addition: Annotated[PrincipalToAdd, Body(openapi_examples=PRINCIPAL)]
 ) -> IssuedKey:
     """Add a person or agent, change its name, or end or restore its sign-in; issue an API key, shown this once."""
+    if addition.key_expires_at is not None:  # before anything is written
+        check_moment(addition.key_expires_at, field="key_expires_at")
     await services.identities.add_principal(addition.principal)
     if addition.active is not None:
         await services.access.set_active(addition.principal.id, active=addition.active)

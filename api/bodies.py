@@ -13,7 +13,6 @@ from contracts.experience import Draft
 from contracts.identity import Principal
 from contracts.labels import CaseState
 from contracts.model import Model
-from contracts.moment import Moment
 from contracts.review_sheet import ClaimView
 from contracts.text import Identifier, OptionalLine
 
@@ -90,7 +89,7 @@ class PrincipalToAdd(Model):
     """Each request with this set issues one more key."""
     active: bool | None = None
     """Whether it may sign in; None leaves that as it is."""
-    key_expires_at: Moment | None = None
+    key_expires_at: AwareDatetime | None = None
 
 
 class IssuedKey(Model):

@@ -14,7 +14,6 @@ from pydantic import AwareDatetime, Field, model_validator
 from contracts import limits
 from contracts.errors import InvalidField
 from contracts.model import Model
-from contracts.moment import Moment
 from contracts.text import ExternalId, Id, Identifier, Line
 
 
@@ -64,7 +63,7 @@ class KeyToIssue(CredentialScope):
     principal_id: Identifier
     label: Line
     """What it is for, so that somebody knows which one to revoke."""
-    expires_at: Moment | None = None
+    expires_at: AwareDatetime | None = None
 
     @model_validator(mode="after")
     def _may_do_something(self) -> Self:
@@ -88,7 +87,7 @@ class KeyView(CredentialScope):
     issued_by: str | None = None
     """None: by the deployment."""
     created_at: AwareDatetime
-    expires_at: Moment | None = None
+    expires_at: AwareDatetime | None = None
     """A revoked key has ended at this time."""
 
 

@@ -111,7 +111,10 @@ class Identities:
         Raises:
             UnknownPrincipal: There is no such principal.
             IdempotencyConflict: The key signs another principal in.
+            InvalidField: It would end at a time that nobody can mean.
         """
+        if expires_at is not None:
+            check_moment(expires_at, field="expires_at")
         async with self._database.as_system() as connection:
             known = await connection.execute(text("SELECT 1 FROM principals WHERE id = :id"), {"id": principal_id})
             if known.first() is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -147,3 +148,17 @@ async def test_only_administrators_and_known_principals(world: World) -> None:
             await admin.access("nobody at all")
         with pytest.raises(UnknownPrincipal):
             await admin.revoke(Revocation(principal_id="nobody at all", what=Revoked.KEYS))
+
+
+async def test_r22_a_key_that_would_end_at_no_time_is_refused_and_adds_nobody(world: World) -> None:
+    """Stored, such a time could not be read back, and no list of keys either."""
+    new = fresh()
+    body = {
+        "principal": {"id": new, "kind": "agent", "name": "New"},
+        "issue_key": True,
+        "key_expires_at": "9999-12-31T23:59:59-14:00",
+    }
+    refused = await world.send("PUT", "/v1/principals", as_="admin", content=json.dumps(body).encode())
+    assert (refused.status_code, refused.json()["field"]) == (422, "key_expires_at")
+    assert (await world.send("GET", f"/v1/access?principal_id={new}", as_="admin")).status_code == 404
+    assert (await world.send("GET", "/v1/keys", as_="admin")).status_code == 200
