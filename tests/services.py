@@ -3,7 +3,7 @@
 async def test_x(postgres_server: PostgresServer, temporal_env: WorkflowEnvironment) -> None:
     urls = postgres_server.new_database()          # .owner, .app, .system
     ...
-    urls = postgres_server.new_database(template="migrated")
+    urls = postgres_server.new_database(template=migrated)     # the fixture: with the schema
 """
 
 from __future__ import annotations
@@ -23,11 +23,13 @@ from temporalio.common import SearchAttributeKey
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.testing import WorkflowEnvironment
 
+from activities.records.migrate import migrate
 from deploy.embedded.postgres import DatabaseUrls, EmbeddedPostgres
 from deploy.embedded.temporal_server import DYNAMIC_CONFIG, TEST_DYNAMIC_CONFIG, dynamic_config_flags, temporal_binary
 
 THROWAWAY = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_connections": "200"}
 """Settings for data that nobody keeps."""
+MIGRATED = "migrated"
 
 
 class PostgresServer:
@@ -58,6 +60,13 @@ def postgres_server() -> Iterator[PostgresServer]:
             yield PostgresServer(postgres)
         finally:
             postgres.stop()
+
+
+@pytest.fixture(scope="session")
+def migrated(postgres_server: PostgresServer) -> str:
+    """Return the name of a migrated, empty database to copy."""
+    migrate(postgres_server.named_database(MIGRATED).owner)
+    return MIGRATED
 
 
 def registered_search_attributes() -> Sequence[SearchAttributeKey[Any]]:

@@ -1,4 +1,4 @@
-"""One organisation for all tests of the API, with a running lifecycle worker."""
+"""One organisation for each module of the API's tests, with a running lifecycle worker."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from tests.api.world import World
 from tests.services import PostgresServer
 
 
-@pytest_asyncio.fixture(scope="session")
-async def world(postgres_server: PostgresServer, temporal_env: WorkflowEnvironment) -> AsyncIterator[World]:
-    async with opened_world(postgres_server, temporal_env.client) as found, found.worker_on(found.queue):
+@pytest_asyncio.fixture(scope="module")
+async def world(
+    postgres_server: PostgresServer, migrated: str, temporal_env: WorkflowEnvironment
+) -> AsyncIterator[World]:
+    """What a module leaves behind does not reach the others."""
+    async with opened_world(postgres_server, migrated, temporal_env.client) as found, found.worker_on(found.queue):
         yield found

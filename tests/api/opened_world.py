@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -10,16 +11,14 @@ from temporalio.client import Client
 
 from activities.records.database import Database
 from activities.records.identities import Identities
-from activities.records.migrate import migrate
 from tests.api.world import World, people
 from tests.services import PostgresServer
 
 
 @asynccontextmanager
-async def opened_world(postgres_server: PostgresServer, client: Client) -> AsyncGenerator[World]:
+async def opened_world(server: PostgresServer, migrated: str, client: Client) -> AsyncGenerator[World]:
     """Yield an organisation with its people, on task queues of its own; no worker runs yet."""
-    urls = postgres_server.new_database()
-    migrate(urls.owner)
+    urls = await asyncio.to_thread(server.new_database, template=migrated)
     database = Database(urls.app, urls.system)
     mark = uuid.uuid4().hex[:8]
     try:

@@ -32,14 +32,11 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
-from temporalio.testing import WorkflowEnvironment
 
 from api.permissions import PERMISSIONS
 from tests.acceptance.conftest import MEMORY
 from tests.api.described_world import Described, callers_of, described, operations_of
-from tests.api.opened_world import opened_world
-from tests.api.world import key_of
-from tests.services import PostgresServer
+from tests.api.world import World, key_of
 
 EXAMPLES = int(os.environ.get("CASELORE_DESCRIBED_EXAMPLES", "3"))
 """Made-up requests of each kind for an operation."""
@@ -59,13 +56,12 @@ OPERATIONS = sorted(route for route in PERMISSIONS if route[1].startswith(PREFIX
 
 
 @pytest_asyncio.fixture(scope="module")
-async def there(postgres_server: PostgresServer, temporal_env: WorkflowEnvironment) -> AsyncIterator[Described]:
-    """An organisation of this module's own: administrators do anything to it."""
-    async with opened_world(postgres_server, temporal_env.client) as world, world.worker_on(world.queue):
-        # In memory where that can be: a rebuilt index is written to the disk each time.
-        with TemporaryDirectory(prefix="caselore-", dir=MEMORY if MEMORY.is_dir() else None) as folder:
-            async with described(world, Path(folder)) as served:
-                yield served
+async def there(world: World) -> AsyncIterator[Described]:
+    """The module's organisation, served; administrators do anything to it."""
+    # In memory where that can be: a rebuilt index is written to the disk each time.
+    with TemporaryDirectory(prefix="caselore-", dir=MEMORY if MEMORY.is_dir() else None) as folder:
+        async with described(world, Path(folder)) as served:
+            yield served
 
 
 @pytest.fixture(scope="module")

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from fastapi.openapi.models import Example
-from temporalio.testing import WorkflowEnvironment
 
 from api import article_examples, broadening_examples, erasure_examples, examples, key_examples, strategy_examples
 from contracts.adoption import Adoption
 from contracts.retrieval import RetrievalRequest
 from tests.api.asked_further import asked_further
-from tests.api.opened_world import opened_world
 from tests.api.world import World, fresh
-from tests.services import PostgresServer
 
 BODIES: dict[tuple[str, str], dict[str, Example]] = {
     ("POST", "/v1/arrivals"): examples.DELIVERY,
@@ -80,13 +76,6 @@ EXAMPLE_IDS = {
     "feedback": broadening_examples.FEEDBACK_ID,
     "later_feedback": broadening_examples.LATER_FEEDBACK_ID,
 }
-
-
-@pytest_asyncio.fixture(scope="module")
-async def world(postgres_server: PostgresServer, temporal_env: WorkflowEnvironment) -> AsyncIterator[World]:
-    """An organisation of its own: what mutated bodies leave behind must not reach the other tests."""
-    async with opened_world(postgres_server, temporal_env.client) as found, found.worker_on(found.queue):
-        yield found
 
 
 def places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:

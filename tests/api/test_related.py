@@ -29,10 +29,13 @@ AWKWARD = ["a", "A", "a:b", "a b", "%", "_", "'", "a,b", "null", "\u00e9", "e\u0
 
 @pytest_asyncio.fixture(scope="module", name="office")
 async def fixture_office(
-    postgres_server: PostgresServer, temporal_env: WorkflowEnvironment, tmp_path_factory: pytest.TempPathFactory
+    postgres_server: PostgresServer,
+    migrated: str,
+    temporal_env: WorkflowEnvironment,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> AsyncIterator[Office]:
     async with (
-        opened_world(postgres_server, temporal_env.client) as world,  # nobody works on its queues
+        opened_world(postgres_server, migrated, temporal_env.client) as world,  # nobody works on its queues
         open_office(world, tmp_path_factory.mktemp("index")) as office,
     ):
         yield office

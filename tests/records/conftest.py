@@ -6,23 +6,13 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 
-import pytest
 import pytest_asyncio
 
-from activities.records.migrate import migrate
 from deploy.embedded.postgres import DatabaseUrls
 from tests.records.world import World
 from tests.services import PostgresServer
 
-MIGRATED = "records_migrated"
 SETTLED = "records_settled"
-
-
-@pytest.fixture(scope="session")
-def migrated(postgres_server: PostgresServer) -> str:
-    """Return the name of a migrated, empty database to copy."""
-    migrate(postgres_server.named_database(MIGRATED).owner)
-    return MIGRATED
 
 
 @pytest_asyncio.fixture(scope="session")
