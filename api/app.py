@@ -38,7 +38,7 @@ from api.authentication import Authentication
 from api.documentation import DESCRIPTION, documented
 from api.mcp import exchange
 from api.observed_requests import ObservedRequests
-from api.pages.page_route import handle_http_exception
+from api.pages.html_route import handle_http_exception
 from api.pages.routers import ROUTERS as PAGES
 from api.problems import handle_refusal, handle_unexpected
 from api.secure_headers import SecureHeaders

@@ -6,6 +6,7 @@ A definition is data; its digest makes it immutable once used (R14).
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Annotated
 
 from pydantic import Field
 
@@ -97,9 +98,12 @@ class Strategy(Model):
     results: int = Field(default=limits.RESULTS_DEFAULT, ge=1, le=limits.RESULTS)
     effort_minimum: int | None = Field(default=None, ge=2, le=limits.RESULTS)
     """Comparable items that a range of hours needs; None compares no effort (R19)."""
-
+    looks: tuple[Annotated[int, Field(ge=1, le=100)], ...] = Field(default=(2, 6), max_length=5)
+    """Targets of the first looks at the record, for each place of the list; most answers need the first only."""
     contrast: int = Field(default=0, ge=0, le=limits.RESULTS)
     """Places that an answer keeps for experience that did not succeed, shown apart; 0 mixes it in by rank (R5)."""
+    contrast_look: int = Field(default=5, ge=1, le=500)
+    """Targets of each contrast that belong to the first looks, wherever they stand in the order."""
 
     def digest(self) -> str:
         """Return the hash that identifies this version's content (R14)."""

@@ -22,9 +22,10 @@ from activities.index.batches import Batch
 from activities.index.conditions import Below, Conditions, OneOf
 from activities.index.edge_compaction import Gate, copy_points, take_place
 from activities.index.edge_folder import sync_folder
+from activities.index.edge_remembered import RememberedHits
 from activities.index.lexical import VECTOR, Terms, document_terms
 from activities.index.naming import REINDEX
-from activities.index.ranking import HIT_FIELDS, hit
+from activities.index.ranking import HIT_FIELDS, hit, rounded
 from contracts.errors import IndexSchemaMismatch
 from contracts.index import FILTERED_FIELDS, Hit, Payload, Point, Stored, VectorName
 
@@ -57,6 +58,7 @@ class EdgeCollection:
         self._gate = Gate()
         self._unflushed = 0
         self._shard = self._loaded()
+        self._remembered = RememberedHits(self._hits_of)
 
     @staticmethod
     def create(folder: Path, dimensions: int) -> None:
@@ -83,6 +85,7 @@ class EdgeCollection:
                 chunk = points[start : start + POINTS_PER_OPERATION]
                 self._shard.update(edge.UpdateOperation.upsert_points(chunk))
             self._shard.update(edge.UpdateOperation.delete_points_by_filter(_others(batch)))
+            self._remembered.forget(batch.targets)
             self._unflushed += len(batch.targets)
             if self._unflushed >= CHANGES_BETWEEN_FLUSHES:
                 self._shard.flush()
@@ -172,15 +175,27 @@ class EdgeCollection:
     def _query(
         self, vector: Any, name: str, where: Conditions, limit: int, params: edge.SearchParams | None
     ) -> list[Hit]:
-        request = edge.QueryRequest(
-            limit=limit,
-            query=edge.Query.Nearest(vector, str(name)),
-            filter=None if where.unlimited else _filter(where),
-            with_payload=list(HIT_FIELDS),
-            params=params,
-        )
+        def found(fields: Sequence[str] | None) -> list[edge.ScoredPoint]:
+            request = edge.QueryRequest(
+                limit=limit,
+                query=edge.Query.Nearest(vector, str(name)),
+                filter=None if where.unlimited else _filter(where),
+                with_payload=None if fields is None else list(fields),
+                params=params,
+            )
+            return self._shard.query(request)
+
         with self._gate.reading():
-            return [hit(found.payload, found.score) for found in self._shard.query(request)]
+            hits = self._remembered.hits([(str(point.id), rounded(point.score)) for point in found(None)])
+            if hits is None:  # a point went between the two reads: in one read, what took its place is there
+                hits = [hit(point.payload, point.score) for point in found(HIT_FIELDS)]
+            return hits
+
+    def _hits_of(self, ids: Sequence[str]) -> dict[str, Hit]:
+        return {
+            str(record.id): hit(record.payload, 0.0)
+            for record in self._shard.retrieve(list(ids), list(HIT_FIELDS), False)
+        }
 
     def _loaded(self) -> edge.EdgeShard:
         _check_vectors(self._folder, self._dimensions)

@@ -30,10 +30,15 @@ def hit(payload: Mapping[str, Any] | None, score: float) -> Hit:
         revision=fields["revision"],
         content_hash=fields["content_hash"],
         kind=CandidateKind(fields["kind"]),
-        score=round(score, _DECIMALS),
+        score=rounded(score),
         links=tuple(fields["links"]),
         section=fields["section"],
     )
+
+
+def rounded(score: float) -> float:
+    """Return a score without what is rounding of the engine's."""
+    return round(score, _DECIMALS)
 
 
 async def best(ask: Callable[[int], Awaitable[list[Hit]]], limit: int) -> list[Hit]:

@@ -10,6 +10,7 @@ from contextvars import ContextVar
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
+from activities.records.live_connections import keep_alive
 from contracts.telemetry_ports import Tracing
 
 _AS_PRINCIPAL = text(
@@ -100,13 +101,14 @@ class Database:
 
 
 def _engine(url: str, pool_size: int) -> AsyncEngine:
-    return create_async_engine(
+    engine = create_async_engine(
         url,
         pool_size=pool_size,
         max_overflow=0,
         hide_parameters=True,  # they are case text, and errors are logged
-        pool_pre_ping=True,  # Postgres may have been restarted under us
         pool_timeout=10,
         pool_use_lifo=True,  # the busiest connections know the statements, whose planning is dear
         connect_args={"connect_timeout": 5, "prepare_threshold": 2, "options": "-c statement_timeout=30000"},
     )
+    keep_alive(engine)
+    return engine

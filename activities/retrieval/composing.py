@@ -14,11 +14,6 @@ from contracts.fusion import Fused
 from contracts.retrieval import Candidate
 from contracts.strategy import Route
 
-LOOKS = (2, 6)
-"""Targets of the first looks, for each place of the list: most answers need the first only."""
-_CONTRAST_LOOK = 5
-"""Targets of each contrast that belong to the first look, wherever they stand in the order."""
-
 
 @dataclass(frozen=True, slots=True)
 class Composed:
@@ -36,11 +31,12 @@ def looks(task: RetrievalTask, reads: Sequence[Read]) -> Iterator[list[Fused]]:
 
     A record is parsed and weighed only when it is looked at, and routes find many more than an answer lists.
     """
-    order = in_order(reads, task.strategy.rrf_k)
+    strategy = task.strategy
+    order = in_order(reads, strategy.rrf_k)
     contrasting = {
-        found.target for read in reads if read.route is Route.CONTRAST for found in read.found[:_CONTRAST_LOOK]
+        found.target for read in reads if read.route is Route.CONTRAST for found in read.found[: strategy.contrast_look]
     }
-    for times in LOOKS:
+    for times in strategy.looks:
         look = contrasting | {item.target for item in order[: times * places_of(task)]}
         if len(look) < len(order):
             yield [item for item in order if item.target in look]
@@ -56,12 +52,12 @@ def compose(task: RetrievalTask, reads: Sequence[Read], look: Sequence[Fused], r
 
 
 def _is_enough(task: RetrievalTask, reads: Sequence[Read], chosen: Sequence[Weighed]) -> bool:
-    places = places_of(task)
+    strategy, places = task.strategy, places_of(task)
     if len(chosen) < places or any(item.is_out_of_range for item in chosen):
         return False
     apart = sum(bool(item.contrast) for item in chosen)
-    wanted = min(task.strategy.contrast, places // 2)
+    wanted = min(strategy.contrast, places // 2)
     if len(chosen) - apart < places - wanted:  # what did not succeed must not stand where a success might
         return False
-    unread = any(len(read.found) > _CONTRAST_LOOK for read in reads if read.route is Route.CONTRAST)
+    unread = any(len(read.found) > strategy.contrast_look for read in reads if read.route is Route.CONTRAST)
     return apart >= wanted or not unread

@@ -15,7 +15,7 @@ from api.pages import article_form, draft_form
 from api.pages.article_form import ArticleForm
 from api.pages.draft_form import DraftForm
 from api.pages.forms import NOTHING, Posted, posted, record_of, same_id
-from api.pages.page_route import HtmlRoute
+from api.pages.html_route import HtmlRoute
 from api.pages.queries import OPEN
 from api.pages.refusals import told
 from api.pages.render import render

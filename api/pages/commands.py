@@ -10,7 +10,7 @@ from starlette import status
 from starlette.responses import Response
 
 from api.bodies import IdInPath
-from api.pages.page_route import HtmlRoute
+from api.pages.html_route import HtmlRoute
 from api.pages.queries import OPEN
 from api.pages.refusals import told
 from api.pages.render import render

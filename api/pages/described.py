@@ -10,7 +10,7 @@ from typing import Any, cast
 from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import Response
 
-from api.pages.page_route import HtmlRoute
+from api.pages.html_route import HtmlRoute
 from api.pages.render import render
 from api.permissions import PERMISSIONS, Permission
 

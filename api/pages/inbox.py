@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from activities.records.review_queue import MOST, QueueFilter
-from api.pages.page_route import HtmlRoute
+from api.pages.html_route import HtmlRoute
 from api.pages.queries import OPEN
 from api.pages.render import render
 from api.services import Services

@@ -12,7 +12,7 @@ from activities.records.review_queue import MOST
 from api.bodies import IdInPath
 from api.pages.decision_form import DecisionForm, decision_form, decision_of
 from api.pages.forms import Posted, posted, same_id
-from api.pages.page_route import HtmlRoute
+from api.pages.html_route import HtmlRoute
 from api.pages.refusals import told
 from api.pages.render import render
 from api.problems import status_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from api.pages.page_route import HtmlRoute
+from api.pages.html_route import HtmlRoute
 from api.pages.render import render
 from api.sessions import sign_in_offer
 

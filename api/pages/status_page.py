@@ -8,8 +8,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
+from api.pages.html_route import HtmlRoute
 from api.pages.lag_chart import lag_chart
-from api.pages.page_route import HtmlRoute
 from api.pages.render import render
 from api.services import Services
 from api.sessions import Session

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from activities.retrieval.composing import LOOKS
 from contracts.candidates import CandidateRecord, Resolution, RetrievalTask
 from contracts.experience import Limits
 from contracts.labels import Collection, Outcome
@@ -17,7 +16,7 @@ from tests.unit.test_retrieval_engine import Memory, draft, experience
 
 FOUND = 50
 """What one step of the strategy collects: more than the first look, less than the second."""
-FIRST_LOOK = LOOKS[0] * DATA_INVESTIGATION.results
+FIRST_LOOK = DATA_INVESTIGATION.looks[0] * DATA_INVESTIGATION.results
 ELSEWHERE = Limits(products=("Another product",))
 
 

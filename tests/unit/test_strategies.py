@@ -46,7 +46,10 @@ def test_a_default_that_shipped_never_changes_r14() -> None:
             "own_domain_only": False, "outcomes": ("succeeded", "failed", "rejected_route", "unverified"),
             "needs_effort": False, "depth": 50, "weight": 1.0, "hop": None, "links": None,
         },
-        Strategy: {"rrf_k": 60, "show_detail": True, "results": 10, "effort_minimum": None, "contrast": 0},
+        Strategy: {
+            "rrf_k": 60, "show_detail": True, "results": 10, "effort_minimum": None, "looks": (2, 6), "contrast": 0,
+            "contrast_look": 5,
+        },
     }  # fmt: skip
     for part, defaults in shipped.items():
         fields = {name: field.default for name, field in part.model_fields.items() if not field.is_required()}
