@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from activities.observation import Telemetry
+from activities.records.bound_roles import require_bound_roles
 from api.app import create_app
 from api.operator_links import TemporalLinks
 from api.services import ApiServices
@@ -78,6 +79,7 @@ async def running(
             await index.open()
             parts = build(settings, addresses, client, index, embedder, observed.telemetry)
             try:
+                await require_bound_roles(parts.database)
                 await prepare_records(parts.identities, settings.data_dir)
                 if settings.is_database_embedded:
                     # The folder has one owner process: whatever is still leased, a killed one left behind.

@@ -77,6 +77,7 @@ experiences = Table(
     CheckConstraint("NOT suspended OR current_revision IS NOT NULL", name="suspended"),
     CheckConstraint("(stage = 'superseded') = (superseded_by IS NOT NULL)", name="superseded"),
     Index("ix_experiences_domain_id_stage_due_at", "domain_id", "stage", "due_at"),
+    Index("ix_experiences_stage_since", text("stage_since DESC"), text("id DESC")),
 )
 
 UNPUBLISHED = ("draft", "returned", "rejected", "trimmed")

@@ -59,6 +59,7 @@ retrieval_requests = Table(
     CheckConstraint("(case_id IS NULL) = (tenant_id IS NULL)", name="tenant_of_the_case"),
     CheckConstraint("(answer IS NULL) = (answered_at IS NULL)", name="answered"),
     Index("ix_retrieval_requests_principal_id_requested_at", "principal_id", "requested_at"),
+    Index("ix_retrieval_requests_requested_at", text("requested_at DESC"), "id"),
 )
 
 retrieval_candidates = Table(
