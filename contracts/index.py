@@ -139,6 +139,7 @@ class Hit:
     score: float
     links: tuple[str, ...] = ()
     section: int = 0
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

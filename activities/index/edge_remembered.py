@@ -73,4 +73,4 @@ class RememberedHits:
 
 
 def _scored(hit: Hit, score: float) -> Hit:
-    return Hit(hit.target, hit.revision, hit.content_hash, hit.kind, score, hit.links, hit.section)
+    return Hit(hit.target, hit.revision, hit.content_hash, hit.kind, score, hit.links, hit.section, hit.names)

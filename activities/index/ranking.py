@@ -12,7 +12,7 @@ from typing import Any
 from contracts.index import Hit
 from contracts.labels import CandidateKind
 
-HIT_FIELDS = ["target", "revision", "content_hash", "kind", "links", "section"]
+HIT_FIELDS = ["target", "revision", "content_hash", "kind", "links", "section", "names"]
 """The payload fields that a hit needs; nothing else leaves the engine."""
 
 _DECIMALS = 5
@@ -33,6 +33,7 @@ def hit(payload: Mapping[str, Any] | None, score: float) -> Hit:
         score=rounded(score),
         links=tuple(fields["links"]),
         section=fields["section"],
+        names=tuple(fields["names"]),
     )
 
 

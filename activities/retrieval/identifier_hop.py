@@ -6,8 +6,7 @@ of its names, and both are bounded. It reads only words that the caller may see,
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 
 from contracts.candidates import Found
@@ -16,6 +15,9 @@ from contracts.index import DenseQuery, Filter, Hit, LexicalQuery, Scope, Vector
 from contracts.labels import Collection
 from contracts.ports import SearchIndex
 from contracts.strategy import Hop
+
+_SECTIONS = 3
+"""Hits asked for each record that is wanted: an article has one for each of its sections."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,26 +49,21 @@ class IdentifierHop:
             vector: The objective's.
             hop: How far it goes.
         """
-        nearest = DenseQuery(vector, VectorName.BODY)
-        first = tuple(hopping.texts)[: hop.first]
-
-        async def by(ref: str) -> list[tuple[Hit, str]]:
-            keys = keys_in(hopping.texts[ref])
-            if not keys:
-                return []
-            where = replace(hopping.where, names=keys, not_targets=(*hopping.where.not_targets, *first))
-            hits = await self._index.search(
-                hopping.collection, nearest, scope=hopping.scope, where=where, limit=hop.named
-            )
-            return [(hit, ref) for hit in hits]
-
-        named = [each for found in await asyncio.gather(*map(by, first)) for each in found]
-        best: dict[str, tuple[Hit, list[str]]] = {}
-        for hit, ref in named:
-            best.setdefault(hit.target, (hit, []))[1].append(ref)
-        # One query vector: the scores of these searches can be compared.
-        ranked = sorted(best.values(), key=lambda each: (-each[0].score, each[0].target))
-        return [_found(hit, *(f"named in {ref}" for ref in dict.fromkeys(refs))) for hit, refs in ranked[: hop.named]]
+        keys = {ref: frozenset(keys_in(hopping.texts[ref])) for ref in list(hopping.texts)[: hop.first]}
+        names = tuple(sorted(frozenset[str]().union(*keys.values())))
+        if not names:
+            return []
+        hits = await self._index.search(
+            hopping.collection,
+            DenseQuery(vector, VectorName.BODY),
+            scope=hopping.scope,
+            where=replace(hopping.where, names=names, not_targets=(*hopping.where.not_targets, *keys)),
+            limit=hop.named * _SECTIONS,
+        )
+        best: dict[str, Hit] = {}
+        for hit in hits:
+            best.setdefault(hit.target, hit)
+        return [_found(hit, *_named_by(keys, hit)) for hit in list(best.values())[: hop.named]]
 
     async def sharing(self, hopping: Hopping, ref: str, objective: str, hop: Hop) -> list[Found]:
         """Return what is found by the names that a hit adds to the objective, and by what the hit leaves open of it."""
@@ -88,3 +85,7 @@ class IdentifierHop:
 
 def _found(hit: Hit, *fields: str) -> Found:
     return Found(hit.target, hit.revision, fields)
+
+
+def _named_by(keys: Mapping[str, frozenset[str]], hit: Hit) -> list[str]:
+    return [f"named in {ref}" for ref, said in keys.items() if not said.isdisjoint(hit.names)]

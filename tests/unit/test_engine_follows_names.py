@@ -39,7 +39,8 @@ class Named(Memory):
         if self.broken_for_names:
             raise IndexUnavailable("The index is down.")
         called = {*keys_of(["Register of Renewals"])} & {*where.names}
-        return [Hit(NAMED, 1, "", CandidateKind.EXPERIENCE, 1.0)] if called and NAMED not in where.not_targets else []
+        found = called and NAMED not in where.not_targets
+        return [Hit(NAMED, 1, "", CandidateKind.EXPERIENCE, 1.0, names=where.names)] if found else []
 
 
 def _memory(**given: object) -> Named:
