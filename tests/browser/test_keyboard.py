@@ -20,7 +20,8 @@ async def tab_to(page: Page, wanted: Locator) -> None:
 
 async def sign_in(page: Page, key: str) -> None:
     await page.goto("/sign-in")
-    await page.keyboard.type(key)  # the field has the focus
+    await expect(page.get_by_label("API key")).to_be_focused()  # by itself, a moment after the page is there
+    await page.keyboard.type(key)
     await page.keyboard.press("Enter")
     await page.wait_for_url("**/")
 

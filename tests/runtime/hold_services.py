@@ -6,6 +6,7 @@ Arguments: the data folder and the HTTP, Temporal and UI ports. Prints `ready` a
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 
 from deploy.embedded.services import EmbeddedServices
@@ -24,4 +25,6 @@ async def hold() -> None:
 
 
 if __name__ == "__main__":
+    # A shell that starts the tests in the background has them ignore what Ctrl-C sends, and their children with them.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     asyncio.run(hold())
