@@ -5,8 +5,9 @@ The search index proposes targets; these records decide whether and how each may
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from contracts.cases import Case
 from contracts.experience import Draft, Limits
@@ -17,6 +18,9 @@ from contracts.labels import CandidateKind, Outcome
 from contracts.retrieval import Answer, OriginRef, RetrievalRequest
 from contracts.strategy import SourceStep, Strategy
 from contracts.widening import BroadenedFrom
+
+_UNLIMITED = Limits()
+_NO_FEEDBACK = CandidateFeedback()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +49,7 @@ class RetrievalTask:
         return (self.profile.domain_id,) if self.domains is None else self.domains
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """A target that Postgres found by keys or full text, best first."""
 
     target: str
@@ -89,7 +92,6 @@ class CandidateRecord:
     kind: CandidateKind
     revision: int
     """The current one; a hit at another revision is stale."""
-    content_hash: str
     title: str
     owner: str
     state: str
@@ -105,11 +107,11 @@ class CandidateRecord:
     """Approved text, for articles."""
     concepts: tuple[str, ...] = ()
     """For articles; experience carries its own in `draft`."""
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits = _UNLIMITED
     """For articles; experience carries its own in `draft`."""
     supersedes: tuple[Earlier, ...] = ()
     """For experience and articles: what it took over from, also through others."""
-    feedback: CandidateFeedback = field(default_factory=CandidateFeedback)
+    feedback: CandidateFeedback = _NO_FEEDBACK
     """What is counted beside this revision; it decides nothing."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,16 +17,14 @@ class Ranking:
     weight: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a ranking has a target; 1 is the best rank."""
 
     ranking: str
     rank: int
 
 
-@dataclass(frozen=True, slots=True)
-class Fused:
+class Fused(NamedTuple):
     """A target in the fused order, with the places that put it there.
 
     `score` orders targets of one fusion and means nothing beyond that.

@@ -82,12 +82,14 @@ def keys_of(names: Iterable[str]) -> tuple[str, ...]:
 def keys_in(text: str) -> tuple[str, ...]:
     """Return the keys of everything that `text` may name: runs of words that begin as a name does."""
     words = _WORD.findall(unicodedata.normalize("NFKC", text[:READ]))
+    folded = [word.casefold() for word in words]
     keys: dict[str, None] = {}
     for start, word in enumerate(words):
-        if not any(letter.isupper() or letter.isdigit() or letter == "_" for letter in word):
+        if not _begins_name(word):
             continue
-        for end in range(start + 1, min(len(words), start + LONGEST_NAME) + 1):
-            key = " ".join(words[start:end]).casefold()
+        key = ""
+        for following in folded[start : start + LONGEST_NAME]:
+            key = f"{key} {following}" if key else following
             if len(key) >= SHORTEST_KEY:
                 keys[key] = None
         if len(keys) >= MOST_KEYS:
@@ -125,7 +127,15 @@ def _spelled(text: str) -> Iterator[tuple[NameKind, str]]:
     yield from ((NameKind.TITLE, title) for title in _titles(text))
 
 
+def _begins_name(word: str) -> bool:
+    if word.isalpha() and word.islower():  # as most words are
+        return False
+    return any(letter.isupper() or letter.isdigit() or letter == "_" for letter in word)
+
+
 def _is_code(word: str) -> bool:
+    if word.isalpha() and word[1:].islower():  # as most words are
+        return False
     letters = any(letter.isalpha() for letter in word)
     return letters and ("_" in word or any(sign.isdigit() for sign in word) or _CAMEL.search(word) is not None)
 

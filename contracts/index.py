@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from typing import NamedTuple
 
 from contracts.labels import CandidateKind, Collection, Outcome, ProofLevel
 from contracts.model import Model
@@ -128,8 +129,7 @@ class LexicalQuery:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """A found point. `score` orders hits of one query and means nothing beyond that."""
 
     target: str

@@ -7,7 +7,7 @@ place in a list and no more: neither likeness nor nearness links or merges anyth
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 
 from contracts.fusion import Fused
@@ -41,7 +41,7 @@ def nearer_first(fused: Sequence[Fused], apart: Mapping[str, timedelta], nearnes
         nearness: How much it counts.
     """
     weighed = [
-        replace(each, score=each.score * nearness.factor(apart[each.target])) if each.target in apart else each
+        each._replace(score=each.score * nearness.factor(apart[each.target])) if each.target in apart else each
         for each in fused
     ]
     return sorted(weighed, key=lambda each: (-each.score, each.target))

@@ -87,27 +87,29 @@ class _TextRule:
     def __call__(self, value: Any, info: ValidationInfo) -> Any:
         if not isinstance(value, str):
             return value  # pydantic names the wrong type itself
+        if value.isascii() and len(value) <= self.limit and value[:1].isalnum() and "\x00" not in value:
+            return value  # as nearly every text is: an answer reads some thousand
         return check_text(value, field=info.field_name or "", limit=self.limit, allow_blank=self.allow_blank)
 
 
-Identifier = Annotated[str, BeforeValidator(_TextRule(limits.IDENTIFIER)), Field(max_length=limits.IDENTIFIER)]
+Identifier = Annotated[str, Field(max_length=limits.IDENTIFIER), BeforeValidator(_TextRule(limits.IDENTIFIER))]
 """A key: tenant, domain, source."""
-ExternalId = Annotated[str, BeforeValidator(_TextRule(limits.EXTERNAL_ID)), Field(max_length=limits.EXTERNAL_ID)]
+ExternalId = Annotated[str, Field(max_length=limits.EXTERNAL_ID), BeforeValidator(_TextRule(limits.EXTERNAL_ID))]
 """A request's id in its source."""
-Line = Annotated[str, BeforeValidator(_TextRule(limits.LINE)), Field(max_length=limits.LINE)]
+Line = Annotated[str, Field(max_length=limits.LINE), BeforeValidator(_TextRule(limits.LINE))]
 """A title or label."""
-Paragraph = Annotated[str, BeforeValidator(_TextRule(limits.PARAGRAPH)), Field(max_length=limits.PARAGRAPH)]
+Paragraph = Annotated[str, Field(max_length=limits.PARAGRAPH), BeforeValidator(_TextRule(limits.PARAGRAPH))]
 """A unit, synopsis or comment."""
-OptionalLine = Annotated[str, BeforeValidator(_TextRule(limits.LINE, True)), Field(max_length=limits.LINE)]
+OptionalLine = Annotated[str, Field(max_length=limits.LINE), BeforeValidator(_TextRule(limits.LINE, True))]
 OptionalParagraph = Annotated[
-    str, BeforeValidator(_TextRule(limits.PARAGRAPH, True)), Field(max_length=limits.PARAGRAPH)
+    str, Field(max_length=limits.PARAGRAPH), BeforeValidator(_TextRule(limits.PARAGRAPH, True))
 ]
-Body = Annotated[str, BeforeValidator(_TextRule(limits.BODY, True)), Field(max_length=limits.BODY)]
+Body = Annotated[str, Field(max_length=limits.BODY), BeforeValidator(_TextRule(limits.BODY, True))]
 """An arrival's body or a paper's text."""
-ArticleBody = Annotated[str, BeforeValidator(_TextRule(limits.ARTICLE_BODY)), Field(max_length=limits.ARTICLE_BODY)]
+ArticleBody = Annotated[str, Field(max_length=limits.ARTICLE_BODY), BeforeValidator(_TextRule(limits.ARTICLE_BODY))]
 """An article's text."""
 DeliveredBody = Annotated[
-    str, BeforeValidator(_TextRule(limits.DELIVERED_BODY, True)), Field(max_length=limits.DELIVERED_BODY)
+    str, Field(max_length=limits.DELIVERED_BODY), BeforeValidator(_TextRule(limits.DELIVERED_BODY, True))
 ]
 """A body as a source sends it."""
 Labels = Annotated[tuple[Line, ...], Field(max_length=limits.LABELS_PER_FIELD)]

@@ -13,24 +13,18 @@ from contracts.articles import ArticleDraft
 from contracts.candidates import CandidateRecord
 from contracts.experience import Draft
 from contracts.labels import CandidateKind
-from contracts.projection import case_source
 from contracts.retrieval import OriginRef
 
-# Row-level security shows the experience row, and with it case and origin, only inside the caller's scope (R21).
-_EXPERIENCES = text("""
-SELECT r.experience_id::text AS id, r.number, r.digest, r.title, r.domain_id, CAST(r.content AS text) AS content,
+# Row-level security shows the experience row, and with it case and origin, only inside the caller's scope (R21). The
+# ids are told twice: from one condition alone, every experience is checked against the policy to join these few.
+_PUBLISHED = text("""
+SELECT r.kind, r.experience_id::text AS id, r.number, r.title, r.domain_id, CAST(r.content AS text) AS content,
        r.published_at, c.id::text AS case_id, o.source, o.external_id
   FROM revisions r
-  LEFT JOIN experiences e ON e.id = r.experience_id
+  LEFT JOIN experiences e ON e.id = r.experience_id AND e.id = ANY (CAST(:ids AS uuid[]))
   LEFT JOIN cases c ON c.id = e.case_id
   LEFT JOIN origins o ON o.id = c.origin_id
- WHERE r.experience_id = ANY (CAST(:ids AS uuid[])) AND r.kind = 'experience' AND r.state = 'current'
-""")
-_ARTICLES = text("""
-SELECT r.experience_id::text AS id, r.domain_id, r.number, r.digest, r.title, CAST(r.content AS text) AS content,
-       r.published_at
-  FROM revisions r
- WHERE r.experience_id = ANY (CAST(:ids AS uuid[])) AND r.kind = 'article' AND r.state = 'current'
+ WHERE r.experience_id = ANY (CAST(:ids AS uuid[])) AND r.state = 'current'
 """)
 
 
@@ -48,21 +42,23 @@ async def resolve(connection: AsyncConnection, targets: Sequence[str]) -> dict[s
     """Return those of `targets` that the transaction's principal may see as current, by target."""
     ids = ids_by_kind(targets)
     records: list[CandidateRecord] = []
-    if ids["experience"]:
-        rows = await connection.execute(_EXPERIENCES, {"ids": ids["experience"]})
-        records += [experience_record(row) for row in rows.mappings()]
-    if ids["case"]:
+    if published := [*ids[CandidateKind.EXPERIENCE], *ids[CandidateKind.ARTICLE]]:
+        rows = await connection.execute(_PUBLISHED, {"ids": published})
+        records += [published_record(row) for row in rows.mappings()]
+    if ids[CandidateKind.CASE]:
         sql = text(f"{CASE} WHERE c.erased_at IS NULL AND c.id = ANY (CAST(:ids AS uuid[]))")
-        rows = await connection.execute(sql, {"ids": ids["case"]})
+        rows = await connection.execute(sql, {"ids": ids[CandidateKind.CASE]})
         records += [case_record(row) for row in rows.mappings()]
-    if ids["article"]:
-        rows = await connection.execute(_ARTICLES, {"ids": ids["article"]})
-        records += [article_record(row) for row in rows.mappings()]
-    return {record.target: record for record in records}
+    asked = frozenset(targets)  # an id may be asked for as what it isn't
+    return {record.target: record for record in records if record.target in asked}
 
 
-def experience_record(row: RowMapping) -> CandidateRecord:
+def published_record(row: RowMapping) -> CandidateRecord:
     """Return the revision in a row as a candidate."""
+    return _article(row) if row["kind"] == CandidateKind.ARTICLE else _experience(row)
+
+
+def _experience(row: RowMapping) -> CandidateRecord:
     origin = None
     if row["source"] is not None:
         origin = OriginRef(source=row["source"], external_id=row["external_id"])
@@ -71,7 +67,6 @@ def experience_record(row: RowMapping) -> CandidateRecord:
         target=f"experience/{row['id']}",
         kind=CandidateKind.EXPERIENCE,
         revision=row["number"],
-        content_hash=row["digest"],
         title=row["title"],
         owner=row["domain_id"],
         state="current",
@@ -85,7 +80,7 @@ def experience_record(row: RowMapping) -> CandidateRecord:
 
 def _without_places(draft: Draft) -> Draft:
     """Return the approved text without its places in papers of a case that the caller can't see (R21)."""
-    units = tuple(unit.model_copy(update={"spans": ()}) for unit in draft.units)
+    units = tuple(unit.model_copy(update={"spans": ()}) if unit.spans else unit for unit in draft.units)
     return draft.model_copy(update={"units": units})
 
 
@@ -96,7 +91,6 @@ def case_record(row: RowMapping) -> CandidateRecord:
         target=f"case/{case.id}",
         kind=CandidateKind.CASE,
         revision=case.revision,
-        content_hash=case_source(case).content_hash,
         title=case.title,
         owner=case.facts.domain_id or "",
         state=case.state,
@@ -108,14 +102,12 @@ def case_record(row: RowMapping) -> CandidateRecord:
     )
 
 
-def article_record(row: RowMapping) -> CandidateRecord:
-    """Return the revision in a row as a candidate."""
+def _article(row: RowMapping) -> CandidateRecord:
     article = ArticleDraft.model_validate_json(row["content"])
     return CandidateRecord(
         target=f"article/{row['id']}",
         kind=CandidateKind.ARTICLE,
         revision=row["number"],
-        content_hash=row["digest"],
         title=row["title"],
         owner=row["domain_id"],
         state="current",

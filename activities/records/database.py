@@ -64,6 +64,7 @@ class Database:
         self._tracing = tracing
         self._app = _engine(app_url, pool_size)
         self._system = _engine(system_url, pool_size)
+        self._system_apart = self._system.execution_options(isolation_level="AUTOCOMMIT")  # of the same pool
 
     @asynccontextmanager
     async def as_principal(self, principal_id: str) -> AsyncGenerator[AsyncConnection]:
@@ -87,6 +88,17 @@ class Database:
             if actor := _acting_for.get():
                 await connection.execute(_FOR, {"actor": actor})
             yield connection
+
+    @asynccontextmanager
+    async def as_system_apart(self) -> AsyncGenerator[AsyncConnection]:
+        """Open a connection whose statements are each a transaction of their own, across tenants.
+
+        For one statement, or some that need no common moment: each costs one round trip, where a transaction around
+        them costs two more. It names no actor to the audit chain.
+        """
+        with nullcontext() if self._tracing is None else self._tracing.step("record statements", role="system"):
+            async with self._system_apart.connect() as connection:
+                yield connection
 
     @asynccontextmanager
     async def _begin(self, engine: AsyncEngine, role: str) -> AsyncGenerator[AsyncConnection]:

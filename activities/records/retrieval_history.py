@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from sqlalchemy import RowMapping, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from activities.records.candidate_rows import article_record, case_record, experience_record, ids_by_kind
+from activities.records.candidate_rows import case_record, ids_by_kind, published_record
 from activities.records.database import Database
 from activities.records.feedbacks import FEEDBACK_OF
 from activities.records.ids import is_id
@@ -218,4 +218,4 @@ def _published(row: RowMapping) -> CandidateRecord | None:
             return None
     except (ValidationError, InvalidInput):
         return None
-    return article_record(row) if row["kind"] == CandidateKind.ARTICLE else experience_record(row)
+    return published_record(row)

@@ -130,7 +130,7 @@ class RetrievalsTable:
 
     async def load(self, request_id: str) -> RetrievalTask:
         """See `contracts.ports.RetrievalRecords.load`."""
-        async with self._database.as_system() as connection:
+        async with self._database.as_system_apart() as connection:
             row = (await connection.execute(_LOAD, {"id": request_id})).mappings().first()
             if row is None:
                 raise UnknownRetrieval("There is no such retrieval.", field="request_id")
@@ -162,7 +162,7 @@ class RetrievalsTable:
         most = limit + 1  # the case that the work is for is found, too, and is not news
         if request.object_refs:
             values = {**_scope_values(task.scope), "refs": list(request.object_refs), "limit": most}
-            async with self._database.as_system() as connection:
+            async with self._database.as_system_apart() as connection:
                 related = list((await connection.execute(_OBJECTS, values)).scalars())
         async with self._as_caller(task) as connection:
             if request.origin is not None:
@@ -191,7 +191,7 @@ class RetrievalsTable:
             "limit": lookup.limit,
             **_scope_values(task.scope),
         }
-        async with self._database.as_system() as connection:
+        async with self._database.as_system_apart() as connection:
             targets = list((await connection.execute(sql, values)).scalars())
         async with self._as_caller(task) as connection:
             seen = await _seen(connection, targets)
@@ -202,14 +202,11 @@ class RetrievalsTable:
         (seen, others_seen), (earlier, counted) = await asyncio.gather(
             self._seen_now(task, targets, others), self._beside(task, targets)
         )
-        seen = {
-            target: replace(
-                record,
-                supersedes=earlier.get(target, ()),
-                feedback=counted.get((target, record.revision), record.feedback),
-            )
-            for target, record in seen.items()
-        }
+        for target, record in seen.items():
+            beside = counted.get((target, record.revision))
+            if target in earlier or beside is not None:
+                feedback = beside or record.feedback
+                seen[target] = replace(record, supersedes=earlier.get(target, ()), feedback=feedback)
         unseen = [target for target in targets if target not in seen]
         unseen += [target for target in others if target not in others_seen]
         withdrawn, not_permitted = await self._explain(task, unseen)
@@ -231,7 +228,7 @@ class RetrievalsTable:
         """Return what each target took over from, and what is counted beside it; while the others are checked."""
         by_kind = ids_by_kind(targets)
         ids = [*by_kind[CandidateKind.EXPERIENCE], *by_kind[CandidateKind.ARTICLE]]
-        async with self._database.as_system() as connection:
+        async with self._database.as_system_apart() as connection:
             earlier = await read_earlier(connection, ids) if ids else {}
             return earlier, await read_feedback(connection, targets, scope=task.scope, asker=task.principal_id)
 
@@ -241,7 +238,7 @@ class RetrievalsTable:
         withdrawn = frozenset(target for target in unseen if not target.startswith("case/"))
         if not cases:
             return withdrawn, frozenset()
-        async with self._database.as_system() as connection:
+        async with self._database.as_system_apart() as connection:
             rows = await connection.execute(
                 text(
                     "SELECT c.id::text FROM cases c WHERE c.erased_at IS NULL AND c.id = ANY (CAST(:ids AS uuid[]))"
@@ -259,7 +256,7 @@ class RetrievalsTable:
 
     async def watermarks(self) -> list[Watermark]:
         """See `contracts.ports.RetrievalRecords.watermarks`."""
-        async with self._database.as_system() as connection:
+        async with self._database.as_system_apart() as connection:
             return await read_watermarks(connection)
 
     async def save(self, task: RetrievalTask, answer: Answer, rankings: Rankings) -> Answer:
@@ -272,13 +269,14 @@ class RetrievalsTable:
             "rankings": rankings.model_dump_json(exclude_defaults=True),
             "candidates": f"[{','.join(candidate.model_dump_json() for candidate in answer.candidates)}]",
         }
-        async with self._database.as_system() as connection:
+        is_new = answer.strategy_digest not in self._used
+        async with self._database.as_system() if is_new else self._database.as_system_apart() as connection:
             if not (await connection.execute(_SAVE, values)).scalar_one():
                 stored = await connection.execute(
                     text("SELECT answer FROM retrieval_requests WHERE id = CAST(:id AS uuid)"), values
                 )
                 return await read_answer(connection, task.request.request_id, stored.scalar_one()) or answer
-            if answer.strategy_digest not in self._used:
+            if is_new:
                 await connection.execute(_USED, {"strategy_id": task.strategy.id, "version": task.strategy.version})
         self._used.add(answer.strategy_digest)  # after the commit: it is told once by each process
         return answer
@@ -293,7 +291,7 @@ async def _seen(connection: AsyncConnection, targets: Sequence[str]) -> dict[str
     if not targets:
         return {}
     rows = await connection.execute(_SEEN, ids_by_kind(targets))
-    return {row["target"]: row["revision"] for row in rows.mappings()}
+    return {row[0]: row[1] for row in rows}
 
 
 def _profile(row: RowMapping) -> Profile:

@@ -7,11 +7,12 @@ or intent it shares.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from contracts.candidates import CandidateRecord, Found
 from contracts.concept_links import MOST, links_in, links_of, links_of_draft
-from contracts.index import DenseQuery, Filter, Scope, VectorName
+from contracts.index import DenseQuery, Filter, Hit, Scope, VectorName
 from contracts.labels import Collection
 from contracts.ports import SearchIndex
 from contracts.strategy import Links
@@ -25,6 +26,8 @@ def links_of_record(record: CandidateRecord) -> tuple[str, ...]:
     return links_of_draft(record.draft) if record.draft is not None else links_of(record.concepts)
 
 
+_OBJECTIVE = "objective"
+"""Stands beside the refs that links are read in; it is none itself."""
 _SECTIONS = 3
 """Hits asked for each record that is wanted: an article has one for each of its sections."""
 
@@ -72,9 +75,19 @@ class ConceptLinks:
             where=replace(where, links=keys),
             limit=links.depth * _SECTIONS,
         )
+        sources: dict[str, set[str]] = {key: set() for key in keys}  # where each link was read, in their order
+        for ref, each in ((_OBJECTIVE, asked), *start.items()):
+            for key in sources.keys() & each:
+                sources[key].add(ref)
         found: dict[str, Found] = {}
         for hit in hits:
-            others = {*asked, *(link for ref, each in start.items() if ref != hit.target for link in each)}
-            shared = tuple(link for link in keys if link in others and link in hit.links)
-            found.setdefault(hit.target, Found(hit.target, hit.revision, shared or (FOLLOWED,), hit.section))
+            if hit.target not in found:
+                found[hit.target] = Found(hit.target, hit.revision, _shared(hit, sources) or (FOLLOWED,), hit.section)
         return list(found.values())[: links.depth]
+
+
+def _shared(hit: Hit, sources: Mapping[str, AbstractSet[str]]) -> tuple[str, ...]:
+    """Return the links of a hit that were read elsewhere: its own are none that it shares."""
+    own = {hit.target}
+    shared = {key for key in hit.links if sources.get(key, own) - own}
+    return tuple(key for key in sources if key in shared) if shared else ()

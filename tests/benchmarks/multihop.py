@@ -101,7 +101,6 @@ class Passages:
                 target=f"article/{id_of(each.id)}",
                 kind=CandidateKind.ARTICLE,
                 revision=1,
-                content_hash=each.id,
                 title=each.title,
                 owner=each.source,
                 state="current",
