@@ -25,7 +25,8 @@ MOST_NAMES = 40
 
 _WORD = re.compile(r"\w+")
 _QUALIFIER = re.compile(r"\s*\([^()]*\)\s*$")
-_MARKED = re.compile(r"\w+(?:[.-]\w+)*")
+# Words with their inner dots and hyphens, of those that have a digit, an underscore or a capital inside.
+_MARKED = re.compile(r"\b(?=[\w.-]*(?:[\d_]|[a-z][A-Z]))\w+(?:[.-]\w+)*")
 _CAMEL = re.compile(r"[a-z][A-Z]")
 _VERSION = re.compile(r"\bv?\d+(?:\.\d+){1,3}(?:[-.]?(?:rc|beta|alpha|m)\d*)?(?![\w.]*\w)", re.IGNORECASE)
 _OBJECT = re.compile(r"\b[A-Za-z][A-Za-z_]*[:/#][\w-]*\d[\w-]*")
@@ -134,10 +135,8 @@ def _begins_name(word: str) -> bool:
 
 
 def _is_code(word: str) -> bool:
-    if word.isalpha() and word[1:].islower():  # as most words are
-        return False
     letters = any(letter.isalpha() for letter in word)
-    return letters and ("_" in word or any(sign.isdigit() for sign in word) or _CAMEL.search(word) is not None)
+    return letters and ("_" in word or any(sign.isdecimal() for sign in word) or _CAMEL.search(word) is not None)
 
 
 def _titles(text: str) -> Iterator[str]:
