@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contracts.index import Hit
 
 MOST = 50_000
-"""Points remembered of a collection at most, in up to 50 MB; the oldest go first."""
+"""Points remembered of a collection at most, in some 75 MB; the oldest go first."""
 
 Scored = tuple[str, float]
 """A point's id and its score."""
