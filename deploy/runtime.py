@@ -27,6 +27,7 @@ from deploy.embedded.development_issuer import PATH as DEVELOPMENT_PATH
 from deploy.embedded.services import Addresses, EmbeddedServices
 from deploy.http_server import listening, metrics_listener
 from deploy.readiness import readiness
+from deploy.search_attributes import register_search_attributes
 from deploy.settings import Settings
 from deploy.sign_in import configured_issuer, development_issuer
 from deploy.telemetry import Metrics, Observability, observability
@@ -75,6 +76,8 @@ async def running(
             client = await connect_temporal(
                 settings, addresses, interceptors=observed.interceptors, runtime=observed.temporal
             )
+            if not settings.is_temporal_embedded:  # the embedded one registers them when it starts
+                await register_search_attributes(client, search_attributes.ALL)
             index = choose_index(settings, embedder)
             await index.open()
             parts = build(settings, addresses, client, index, embedder, observed.telemetry)

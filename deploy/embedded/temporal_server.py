@@ -18,7 +18,7 @@ from temporalio.service import RPCError
 
 from contracts.errors import RuntimeUnavailable
 from deploy.embedded.child import Child, end_left_behind, log_tail
-from deploy.embedded.search_attributes import register_search_attributes
+from deploy.search_attributes import register_search_attributes
 
 HOST = "127.0.0.1"
 

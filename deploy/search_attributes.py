@@ -20,10 +20,21 @@ async def register_search_attributes(client: Client, keys: Sequence[SearchAttrib
     A server start flag isn't enough: the dev server reads it only when its database file is made.
 
     Raises:
-        RuntimeUnavailable: A key is known with another type.
+        RuntimeUnavailable: A key is known with another type, or the server doesn't let us look or register.
     """
     if not keys:
         return
+    try:
+        await _register(client, keys)
+    except RPCError as error:
+        raise RuntimeUnavailable(
+            f"The search attributes of {client.namespace!r} can't be registered: Temporal answers {error.status.name}.",
+            field="temporal_namespace",
+            accepted=f"a namespace where an operator has registered {_listed(keys)}, and that may be looked at",
+        ) from error
+
+
+async def _register(client: Client, keys: Sequence[SearchAttributeKey[Any]]) -> None:
     listed = await client.operator_service.list_search_attributes(
         ListSearchAttributesRequest(namespace=client.namespace)
     )
@@ -49,3 +60,11 @@ async def register_search_attributes(client: Client, keys: Sequence[SearchAttrib
     except RPCError as error:
         if error.status is not RPCStatusCode.ALREADY_EXISTS:  # another process was faster
             raise
+
+
+def _listed(keys: Sequence[SearchAttributeKey[Any]]) -> str:
+    kinds = (IndexedValueType.Name(IndexedValueType.ValueType(int(key.indexed_value_type))) for key in keys)
+    return ", ".join(
+        f"{key.name} ({kind.removeprefix('INDEXED_VALUE_TYPE_').lower()})"
+        for key, kind in zip(keys, kinds, strict=True)
+    )
