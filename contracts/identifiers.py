@@ -25,10 +25,10 @@ MOST_NAMES = 40
 
 _WORD = re.compile(r"\w+")
 _QUALIFIER = re.compile(r"\s*\([^()]*\)\s*$")
-# Words with their inner dots and hyphens, of those that have a digit, an underscore or a capital inside.
-_MARKED = re.compile(r"\b(?=[\w.-]*(?:[\d_]|[a-z][A-Z]))\w+(?:[.-]\w+)*")
-_CAMEL = re.compile(r"[a-z][A-Z]")
-_VERSION = re.compile(r"\bv?\d+(?:\.\d+){1,3}(?:[-.]?(?:rc|beta|alpha|m)\d*)?(?![\w.]*\w)", re.IGNORECASE)
+_MARKED = re.compile(r"\w+(?:[.-]\w+)*")
+# Looked for in each word by itself: looking ahead for it from every place takes the square of a long word.
+_CODED = re.compile(r"[\d_]|[a-z][A-Z]")
+_VERSION = re.compile(r"\bv?\d+(?:\.\d+){1,3}(?:[-.]?(?:rc|beta|alpha|m)\d*)?(?!\.*\w)", re.IGNORECASE)
 _OBJECT = re.compile(r"\b[A-Za-z][A-Za-z_]*[:/#][\w-]*\d[\w-]*")
 _QUOTED = re.compile(r"\"([^\"\n]{2,80})\"|“([^”\n]{2,80})”|«([^»\n]{2,80})»|``([^'\n]{2,80})''")
 _TOKEN = re.compile(r"\w+(?:['\u2019.&-]\w+)*")
@@ -135,8 +135,7 @@ def _begins_name(word: str) -> bool:
 
 
 def _is_code(word: str) -> bool:
-    letters = any(letter.isalpha() for letter in word)
-    return letters and ("_" in word or any(sign.isdecimal() for sign in word) or _CAMEL.search(word) is not None)
+    return _CODED.search(word) is not None and any(letter.isalpha() for letter in word)
 
 
 def _titles(text: str) -> Iterator[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -82,3 +84,17 @@ def test_only_names_with_a_new_word_are_new() -> None:
 
 def test_what_a_hit_leaves_open_are_the_words_it_lacks() -> None:
     assert lacking("When was the maker of Fist Power taken?", "Fist Power was made by the maker") == "When of taken"
+
+
+@pytest.mark.parametrize("piece", ["a-", "a.", "aB.", "a_", "1.", "A ", "a:", "«a"])
+def test_r22_the_time_grows_no_faster_than_the_text(piece: str) -> None:
+    """A pattern that looks ahead from every place takes sixteen times as long for four times the text."""
+
+    def seconds(size: int) -> float:
+        text = (piece * size)[:size]
+        began = time.thread_time()
+        names_in(text)
+        return time.thread_time() - began
+
+    small, large = seconds(READ // 4), seconds(READ)
+    assert large < 6 * small + 0.1, f"{small:.3f} s, {large:.3f} s"
