@@ -40,7 +40,7 @@ async def _register(client: Client, keys: Sequence[SearchAttributeKey[Any]]) -> 
     )
     missing: dict[str, IndexedValueType.ValueType] = {}
     for key in keys:
-        wanted = IndexedValueType.ValueType(int(key.indexed_value_type))
+        wanted = _kind(key)
         known = listed.custom_attributes.get(key.name)
         if known is None:
             missing[key.name] = wanted
@@ -63,8 +63,9 @@ async def _register(client: Client, keys: Sequence[SearchAttributeKey[Any]]) -> 
 
 
 def _listed(keys: Sequence[SearchAttributeKey[Any]]) -> str:
-    kinds = (IndexedValueType.Name(IndexedValueType.ValueType(int(key.indexed_value_type))) for key in keys)
-    return ", ".join(
-        f"{key.name} ({kind.removeprefix('INDEXED_VALUE_TYPE_').lower()})"
-        for key, kind in zip(keys, kinds, strict=True)
-    )
+    kinds = {key.name: IndexedValueType.Name(_kind(key)).removeprefix("INDEXED_VALUE_TYPE_").lower() for key in keys}
+    return ", ".join(f"{name} ({kind})" for name, kind in kinds.items())
+
+
+def _kind(key: SearchAttributeKey[Any]) -> IndexedValueType.ValueType:
+    return IndexedValueType.ValueType(int(key.indexed_value_type))

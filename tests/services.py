@@ -43,9 +43,9 @@ class PostgresServer:
         """Make an empty database (or a copy of `template`) and return its addresses."""
         return self.postgres.create_database(f"test_{next(self._numbers)}", template=template)
 
-    def named_database(self, name: str) -> DatabaseUrls:
-        """Make a database with this name unless it exists, to migrate once and copy as a template."""
-        return self.postgres.create_database(name)
+    def named_database(self, name: str, *, template: str | None = None) -> DatabaseUrls:
+        """Make a database with this name unless it exists, to fill once and copy as a template."""
+        return self.postgres.create_database(name, template=template)
 
 
 @pytest.fixture(scope="session")

@@ -47,7 +47,7 @@ class RememberedHits:
                 return None
             self._keep(read, writes)
             known |= read
-        return [_scored(known[point], score) for point, score in found]
+        return [known[point]._replace(score=score) for point, score in found]
 
     def forget(self, targets: Iterable[str]) -> None:
         """Let go of every point of these targets; to be called after they were written, before that is told."""
@@ -70,7 +70,3 @@ class RememberedHits:
                 self._ids[target].discard(point)
                 if not self._ids[target]:
                     del self._ids[target]
-
-
-def _scored(hit: Hit, score: float) -> Hit:
-    return Hit(hit.target, hit.revision, hit.content_hash, hit.kind, score, hit.links, hit.section, hit.names)

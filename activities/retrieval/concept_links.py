@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
+from activities.retrieval.reads import SECTIONS, best_of_each
 from contracts.candidates import CandidateRecord, Found
 from contracts.concept_links import MOST, links_in, links_of, links_of_draft
 from contracts.index import DenseQuery, Filter, Hit, Scope, VectorName
@@ -28,8 +29,6 @@ def links_of_record(record: CandidateRecord) -> tuple[str, ...]:
 
 _OBJECTIVE = "objective"
 """Stands beside the refs that links are read in; it is none itself."""
-_SECTIONS = 3
-"""Hits asked for each record that is wanted: an article has one for each of its sections."""
 
 
 class ConceptLinks:
@@ -73,17 +72,16 @@ class ConceptLinks:
             DenseQuery(vector, VectorName.BODY),
             scope=scope,
             where=replace(where, links=keys),
-            limit=links.depth * _SECTIONS,
+            limit=links.depth * SECTIONS,
         )
         sources: dict[str, set[str]] = {key: set() for key in keys}  # where each link was read, in their order
         for ref, each in ((_OBJECTIVE, asked), *start.items()):
             for key in sources.keys() & each:
                 sources[key].add(ref)
-        found: dict[str, Found] = {}
-        for hit in hits:
-            if hit.target not in found:
-                found[hit.target] = Found(hit.target, hit.revision, _shared(hit, sources) or (FOLLOWED,), hit.section)
-        return list(found.values())[: links.depth]
+        return [
+            Found(hit.target, hit.revision, _shared(hit, sources) or (FOLLOWED,), hit.section)
+            for hit in best_of_each(hits)[: links.depth]
+        ]
 
 
 def _shared(hit: Hit, sources: Mapping[str, AbstractSet[str]]) -> tuple[str, ...]:

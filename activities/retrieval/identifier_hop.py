@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 
+from activities.retrieval.reads import SECTIONS, best_of_each
 from contracts.candidates import Found
 from contracts.identifiers import keys_in, lacking, new_names
 from contracts.index import DenseQuery, Filter, Hit, LexicalQuery, Scope, VectorName
 from contracts.labels import Collection
 from contracts.ports import SearchIndex
 from contracts.strategy import Hop
-
-_SECTIONS = 3
-"""Hits asked for each record that is wanted: an article has one for each of its sections."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +56,9 @@ class IdentifierHop:
             DenseQuery(vector, VectorName.BODY),
             scope=hopping.scope,
             where=replace(hopping.where, names=names, not_targets=(*hopping.where.not_targets, *keys)),
-            limit=hop.named * _SECTIONS,
+            limit=hop.named * SECTIONS,
         )
-        best: dict[str, Hit] = {}
-        for hit in hits:
-            best.setdefault(hit.target, hit)
-        return [_found(hit, *_named_by(keys, hit)) for hit in list(best.values())[: hop.named]]
+        return [_found(hit, *_named_by(keys, hit)) for hit in best_of_each(hits)[: hop.named]]
 
     async def sharing(self, hopping: Hopping, ref: str, objective: str, hop: Hop) -> list[Found]:
         """Return what is found by the names that a hit adds to the objective, and by what the hit leaves open of it."""

@@ -13,7 +13,7 @@ from activities.failures import failure_fields
 from activities.observation import SILENT
 from contracts.candidates import Found, RetrievalTask
 from contracts.errors import CaseloreError
-from contracts.index import Filter
+from contracts.index import Filter, Hit
 from contracts.labels import CandidateKind, Collection, Outcome
 from contracts.ports import Embedder
 from contracts.projection import kinds_in
@@ -21,6 +21,8 @@ from contracts.retrieval import RouteReport, RouteState
 from contracts.strategy import Route, SourceStep
 from contracts.telemetry_ports import Tracing
 
+SECTIONS = 3
+"""Hits asked for each record that is wanted where more are not asked for later: see `best_of_each`."""
 _log = structlog.get_logger()
 
 
@@ -119,6 +121,14 @@ def filter_of(task: RetrievalTask, step: SourceStep) -> Filter:
         outcomes=step.outcomes if by_outcome else (),
         not_targets=own_case(task),
     )
+
+
+def best_of_each(hits: Iterable[Hit]) -> list[Hit]:
+    """Return the best hit of each target, the best first: an article has one for each of its sections."""
+    best: dict[str, Hit] = {}
+    for hit in hits:
+        best.setdefault(hit.target, hit)
+    return list(best.values())
 
 
 def own_case(task: RetrievalTask) -> tuple[str, ...]:

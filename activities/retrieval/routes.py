@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from activities.observation import SILENT
 from activities.retrieval.following import Following
-from activities.retrieval.reads import Clocked, ObjectiveVector, Read, filter_of, given, own_case
+from activities.retrieval.reads import Clocked, ObjectiveVector, Read, best_of_each, filter_of, given, own_case
 from contracts.candidates import CanonicalLookup, Found, RetrievalTask
 from contracts.index import DenseQuery, Hit, LexicalQuery, VectorName
 from contracts.labels import Collection
@@ -111,9 +111,9 @@ class Routes:
             hits = await self._index.search(
                 step.collection, query, scope=task.scope, where=filter_of(task, step), limit=asked
             )
-            best = {hit.target: hit for hit in reversed(hits)}
+            best = best_of_each(hits)
             if len(best) >= step.depth or len(hits) < asked or asked >= MOST_HITS:
-                return [hit for hit in hits if best[hit.target] is hit][: step.depth]
+                return best[: step.depth]
             asked = min(asked * 4, MOST_HITS)
 
     async def _lacking(

@@ -9,7 +9,6 @@ import pytest
 import pytest_asyncio
 
 from activities.embedding.fastembed_model import FastEmbedEmbedder
-from activities.records.migrate import migrate
 from tests.acceptance.consolidation import Report, consolidation
 from tests.records.world import World
 from tests.services import PostgresServer
@@ -19,10 +18,8 @@ pytestmark = pytest.mark.timeout(180)
 
 
 @pytest_asyncio.fixture(scope="module")
-async def consolidated(postgres_server: PostgresServer, folder: Path) -> AsyncIterator[Report]:
-    urls = postgres_server.new_database()
-    migrate(urls.owner)
-    world = World(urls)
+async def consolidated(postgres_server: PostgresServer, migrated: str, folder: Path) -> AsyncIterator[Report]:
+    world = World(postgres_server.new_database(template=migrated))
     try:
         await world.settle_in()
         embedder = FastEmbedEmbedder(folder / "models", threads=1)

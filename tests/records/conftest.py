@@ -18,8 +18,7 @@ SETTLED = "records_settled"
 @pytest_asyncio.fixture(scope="session")
 async def settled(postgres_server: PostgresServer, migrated: str) -> str:
     """Return the name of a database with people, domains and strategies to copy."""
-    postgres_server.postgres.create_database(SETTLED, template=migrated)
-    world = World(postgres_server.postgres.urls(SETTLED))
+    world = World(await asyncio.to_thread(postgres_server.named_database, SETTLED, template=migrated))
     await world.settle_in()
     await world.close()
     return SETTLED

@@ -6,14 +6,14 @@ from collections.abc import AsyncIterator
 
 import psycopg
 import pytest
-from sqlalchemy import make_url
 
 from activities.records.bound_roles import require_bound_roles
 from activities.records.database import Database
 from contracts.errors import RuntimeUnavailable
 from tests.records.world import World, libpq
+from tests.roles import new_role
 
-_TABLE = "CREATE TABLE IF NOT EXISTS owned_by_others (id integer); ALTER TABLE owned_by_others OWNER TO "
+_TABLE = ("CREATE TABLE IF NOT EXISTS owned_by_others (id integer)", "ALTER TABLE owned_by_others OWNER TO bound")
 
 
 @pytest.fixture
@@ -22,12 +22,6 @@ async def roles(world: World) -> AsyncIterator[World]:
     yield world
     with psycopg.connect(libpq(world.urls.owner), autocommit=True) as connection:
         connection.execute("DROP OWNED BY bound; DROP ROLE bound")
-
-
-def _as(world: World, attributes: str, statement: str = "") -> str:
-    with psycopg.connect(libpq(world.urls.owner)) as connection:
-        connection.execute(f"CREATE ROLE bound LOGIN {attributes}; {statement}".encode())
-    return make_url(world.urls.owner).set(username="bound").render_as_string(hide_password=False)
 
 
 async def _refused(app: str, system: str) -> RuntimeUnavailable:
@@ -45,25 +39,25 @@ async def test_the_roles_of_the_migration_are_bound(shared: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("attributes", "statement", "why"),
+    ("attributes", "statements", "why"),
     [
-        ("SUPERUSER", "", "is a superuser: nothing"),
-        ("BYPASSRLS", "", "bypasses row-level security: nothing"),
-        ("NOINHERIT", f"{_TABLE} bound", "owns tables: nothing"),
-        ("IN ROLE caselore_system", "", "can become a role that sees more: nothing"),
-        ("BYPASSRLS", f"{_TABLE} bound", "bypasses row-level security and owns tables: nothing"),
+        ("SUPERUSER", (), "is a superuser: nothing"),
+        ("BYPASSRLS", (), "bypasses row-level security: nothing"),
+        ("NOINHERIT", _TABLE, "owns tables: nothing"),
+        ("IN ROLE caselore_system", (), "can become a role that sees more: nothing"),
+        ("BYPASSRLS", _TABLE, "bypasses row-level security and owns tables: nothing"),
     ],
 )
 async def test_r21_an_application_role_that_sees_past_the_policies_is_refused(
-    roles: World, attributes: str, statement: str, why: str
+    roles: World, attributes: str, statements: tuple[str, ...], why: str
 ) -> None:
-    refused = await _refused(_as(roles, attributes, statement), roles.urls.system)
+    refused = await _refused(new_role(roles.urls, "bound", attributes, *statements), roles.urls.system)
     assert refused.field == "database_url"
     assert why in refused.message
 
 
 async def test_r21_a_system_role_that_sees_past_the_policies_is_refused(roles: World) -> None:
-    refused = await _refused(roles.urls.app, _as(roles, "BYPASSRLS"))
+    refused = await _refused(roles.urls.app, new_role(roles.urls, "bound", "BYPASSRLS"))
     assert refused.field == "system_database_url"
 
 

@@ -8,13 +8,13 @@ import psycopg
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import create_engine, make_url
+from sqlalchemy import create_engine
 
 from activities.records.migrate import migrate
 from activities.records.schema import metadata
 from contracts.errors import RuntimeUnavailable
-from deploy.embedded.postgres import DatabaseUrls
 from tests.records.world import World, libpq
+from tests.roles import new_owner
 from tests.services import PostgresServer
 
 _MIGRATE = "import sys; from activities.records.migrate import migrate; migrate(sys.argv[1])"
@@ -112,19 +112,6 @@ async def test_positions_and_rules_come_with_the_migration(shared: World) -> Non
     assert libpq(shared.urls.app).startswith("postgresql://caselore_app@")
 
 
-def _owned_by(urls: DatabaseUrls, role: str, attributes: str) -> str:
-    """Make a role that may fill the database, and return its address."""
-    statements = (
-        f"CREATE ROLE {role} LOGIN {attributes}",
-        f"GRANT CREATE, USAGE ON SCHEMA public TO {role}",
-        # Those of the cluster's other databases, which its superuser made.
-        f"GRANT caselore_app, caselore_system TO {role} WITH ADMIN OPTION",
-    )
-    with psycopg.connect(libpq(urls.owner)) as connection:
-        connection.execute("; ".join(statements).encode())
-    return make_url(urls.owner).set(username=role).render_as_string(hide_password=False)
-
-
 @pytest.mark.parametrize(
     ("attributes", "lacking"),
     [("CREATEROLE", "no BYPASSRLS."), ("BYPASSRLS", "no CREATEROLE."), ("INHERIT", "no BYPASSRLS and CREATEROLE.")],
@@ -135,7 +122,7 @@ def test_r21_a_role_that_the_policies_bind_can_not_own_the_schema(
     """Its functions would see nothing, and every grant with them."""
     urls = postgres_server.new_database()
     with pytest.raises(RuntimeUnavailable, match=re.escape(lacking)) as refused:
-        migrate(_owned_by(urls, f"narrow_{attributes.lower()}", attributes))
+        migrate(new_owner(urls, f"narrow_{attributes.lower()}", attributes))
     assert refused.value.field == "owner_database_url"
     with psycopg.connect(libpq(urls.owner)) as connection:
         assert connection.execute("SELECT relname FROM pg_class WHERE relname = 'principals'").fetchall() == []
@@ -143,5 +130,5 @@ def test_r21_a_role_that_the_policies_bind_can_not_own_the_schema(
 
 def test_a_role_that_is_no_superuser_can_own_the_schema(postgres_server: PostgresServer, migrated: str) -> None:
     urls = postgres_server.new_database()
-    migrate(_owned_by(urls, "wide", "BYPASSRLS CREATEROLE"))
+    migrate(new_owner(urls, "wide", "BYPASSRLS CREATEROLE"))
     assert _differences(urls.owner) == []

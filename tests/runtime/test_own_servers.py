@@ -6,10 +6,8 @@ import uuid
 from datetime import timedelta
 from pathlib import Path
 
-import psycopg
 import pytest
 from google.protobuf.duration_pb2 import Duration
-from sqlalchemy import make_url
 from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
 from temporalio.api.workflowservice.v1 import RegisterNamespaceRequest
 from temporalio.client import Client
@@ -22,16 +20,9 @@ from deploy.runtime import running
 from deploy.search_attributes import register_search_attributes
 from deploy.settings import load_settings
 from tests.ports import port_settings
-from tests.records.world import libpq
+from tests.roles import new_owner
 from tests.services import PostgresServer
 from workflows import search_attributes
-
-ROLE = "owner_of_one_schema"
-OWN = (
-    f"CREATE ROLE {ROLE} LOGIN BYPASSRLS CREATEROLE; GRANT CREATE, USAGE ON SCHEMA public TO {ROLE};"
-    # The cluster's other databases have made both roles already.
-    f" GRANT caselore_app, caselore_system TO {ROLE} WITH ADMIN OPTION"
-)
 
 
 async def _new_namespace(environment: WorkflowEnvironment) -> str:
@@ -48,11 +39,9 @@ async def test_r23_it_starts_on_a_namespace_and_a_database_without_anything(
     postgres_server: PostgresServer, migrated: str, temporal_env: WorkflowEnvironment, tmp_path: Path
 ) -> None:
     urls = postgres_server.new_database()
-    with psycopg.connect(libpq(urls.owner)) as connection:
-        connection.execute(OWN.encode())
     settings = load_settings(
         data_dir=tmp_path / "data",
-        owner_database_url=make_url(urls.owner).set(username=ROLE).render_as_string(hide_password=False),
+        owner_database_url=new_owner(urls, "owner_of_one_schema", "BYPASSRLS CREATEROLE"),
         database_url=urls.app,
         system_database_url=urls.system,
         temporal_address=temporal_env.client.service_client.config.target_host,

@@ -9,7 +9,6 @@ import pytest_asyncio
 from temporalio.client import Client
 from temporalio.testing import WorkflowEnvironment
 
-from activities.records.migrate import migrate
 from tests.records.world import World
 from tests.services import PostgresServer
 from tests.workflows.driver import Lifecycle, Lifecycles, lifecycles_on
@@ -46,12 +45,10 @@ async def lifecycle(lifecycles: Lifecycles) -> Lifecycle:
 
 
 @pytest_asyncio.fixture(scope="session")
-async def settled(postgres_server: PostgresServer) -> str:
+async def settled(postgres_server: PostgresServer, migrated: str) -> str:
     """The name of a database with people and domains, to copy."""
     name = "workflows_settled"
-    urls = await asyncio.to_thread(postgres_server.named_database, name)
-    await asyncio.to_thread(migrate, urls.owner)
-    opened = World(urls)
+    opened = World(await asyncio.to_thread(postgres_server.named_database, name, template=migrated))
     await opened.settle_in()
     await opened.close()
     return name
