@@ -10,6 +10,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # The pinned pyright is the wanted one: no look-up for a newer.
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
+# Much of a test is waiting for what it started. Each process has services of its own, and keeps a file's tests together;
+# the files that take longest come first.
+SIDE_BY_SIDE := --numprocesses logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+
 .DEFAULT_GOAL := help
 .PHONY: help demo check up bench lock clean python
 
@@ -29,7 +33,7 @@ check: $(STAMP) ## Lint, import rule, types, then every test
 	@echo "== pyright"
 	@$(BIN)/python -m pyright
 	@echo "== pytest"
-	@$(BIN)/python -m pytest -q
+	@$(BIN)/python -m pytest -q $(SIDE_BY_SIDE)
 
 up: $(STAMP) ## Run everything on this machine until Ctrl-C
 	@$(BIN)/caselore up

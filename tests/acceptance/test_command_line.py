@@ -22,7 +22,7 @@ from deploy.settings import Settings
 from tests.acceptance.office import settings_in
 
 ROOT = Path(__file__).parents[2]
-pytestmark = pytest.mark.timeout(170)
+pytestmark = pytest.mark.timeout(240)
 
 
 @dataclass

@@ -25,7 +25,7 @@ from contracts.errors import (
 )
 from contracts.labels import CaseState
 from contracts.related import CaseLinkRecord
-from tests.records.world import NOON, World, changed, new_id
+from tests.records.world import NOON, NOTHINGS_ID, World, changed, new_id
 
 MERGED = CaseLinkKind.MERGED_INTO
 
@@ -169,7 +169,7 @@ async def test_r4_a_grant_to_single_cases_reads_decisions_between_them_and_makes
         await CaseLinksTable(office.database).remove("guest", outside.id, "Unseen.")
 
 
-@pytest.mark.parametrize("link_id", ["42", "", new_id()])
+@pytest.mark.parametrize("link_id", ["42", "", NOTHINGS_ID])
 async def test_r22_an_id_of_nothing_removes_nothing(office: World, link_id: str) -> None:
     with pytest.raises(UnknownLink):
         await CaseLinksTable(office.database).remove("ann", link_id, "Why not.")

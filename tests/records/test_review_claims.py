@@ -14,7 +14,7 @@ from contracts.errors import InvalidField, NotReviewer, ReviewClaimed, StaleStag
 from contracts.lifecycle import Event, Stage
 from contracts.review import ChangeKind
 from contracts.views import ClaimedBy
-from tests.records.world import World, draft, new_id
+from tests.records.world import NOTHINGS_ID, World, draft, new_id
 
 
 @pytest.fixture(name="claims")
@@ -171,7 +171,7 @@ async def test_pages_follow_each_other_without_gap_or_repetition(world: World) -
 
 
 @pytest.mark.parametrize(
-    "after", ["", "x", "2~infinity", "3~infinity~" + new_id(), f"1~noon~{new_id()}", "2~infinity~x"]
+    "after", ["", "x", "2~infinity", f"3~infinity~{NOTHINGS_ID}", f"1~noon~{NOTHINGS_ID}", "2~infinity~x"]
 )
 async def test_what_is_no_cursor_is_refused(shared: World, after: str) -> None:
     """R22."""

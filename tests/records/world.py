@@ -40,6 +40,8 @@ from contracts.strategies import SHIPPED
 from deploy.embedded.postgres import DatabaseUrls
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+NOTHINGS_ID = "00000000-0000-4000-8000-000000000000"
+"""No row has it."""
 
 
 def new_id() -> str:

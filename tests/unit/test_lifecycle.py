@@ -84,7 +84,7 @@ def test_nothing_leaves_rejected_or_superseded(stage: Stage, event: Event, rests
         transition(stage, event, rests_at=rests_at)
 
 
-@pytest.mark.parametrize("event", set(Event) - {E.REINSTATE})
+@pytest.mark.parametrize("event", [event for event in Event if event is not E.REINSTATE])
 def test_r10_only_a_reinstatement_leaves_retired(event: Event) -> None:
     assert transition(S.RETIRED, E.REINSTATE, rests_at=S.RETIRED) is S.CURATOR_REVIEW
     with pytest.raises(LifecycleClosed) as refusal:
