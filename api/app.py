@@ -40,7 +40,7 @@ from api.mcp import exchange
 from api.observed_requests import ObservedRequests
 from api.pages.html_route import handle_http_exception
 from api.pages.routers import ROUTERS as PAGES
-from api.problems import handle_refusal, handle_unexpected
+from api.problem_responses import handle_refusal, handle_unexpected
 from api.secure_headers import SecureHeaders
 from api.services import ApiServices
 from contracts.errors import CaseloreError

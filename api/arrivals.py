@@ -8,10 +8,10 @@ from fastapi import APIRouter, Body, Query, Request, Response, status
 
 from activities.records.arrival_history import LONGEST_PAGE, PAGE
 from api.authentication import Caller
-from api.bodies import IdInPath
 from api.checked_route import DeliveryRoute
 from api.documentation import PROBLEMS
 from api.examples import DELIVERY
+from api.id_in_path import IdInPath
 from api.services import Services
 from contracts.arrival_views import ArrivalHistory
 from contracts.cases import Content, Delivery, Receipt

@@ -13,9 +13,9 @@ from fastapi import APIRouter, Body, Query, Response, status
 from activities.records.articles import MOST
 from api.article_examples import ARTICLE_PROPOSAL
 from api.authentication import Caller
-from api.bodies import IdInPath
 from api.checked_route import CheckedRoute
 from api.documentation import PROBLEMS
+from api.id_in_path import IdInPath
 from api.preconditions import published_digest, versioned
 from api.services import Services
 from api.settlement import proposal_view

@@ -9,9 +9,9 @@ from pydantic import AwareDatetime
 
 from activities.records.as_of import MOST
 from api.authentication import Caller
-from api.bodies import IdInPath
 from api.checked_route import CheckedRoute
 from api.documentation import PROBLEMS
+from api.id_in_path import IdInPath
 from api.services import Services
 from contracts import limits
 from contracts.as_of import CurrentPage, ExperienceAsOf

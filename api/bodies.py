@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-from uuid import UUID
-
-from fastapi import Path
 from pydantic import AwareDatetime, Field
 
 from contracts.cases import CaseResult, Paper
@@ -19,9 +15,6 @@ from contracts.text import Identifier, OptionalLine
 PAPERS = 100
 """Papers of one request."""
 HIGHEST_REVISION = 2**31 - 1
-
-IdInPath = Annotated[UUID, Path(description="A UUID.")]
-"""An id that is a part of the path."""
 
 
 class StateChange(Model):

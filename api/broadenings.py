@@ -7,10 +7,10 @@ from typing import Annotated
 from fastapi import APIRouter, Body, status
 
 from api.authentication import Caller
-from api.bodies import IdInPath
 from api.broadening_examples import BROADENING, FEEDBACK
 from api.checked_route import CheckedRoute
 from api.documentation import PROBLEMS
+from api.id_in_path import IdInPath
 from api.retrievals import answered
 from api.services import Services
 from contracts.broadening import Broadening

@@ -7,10 +7,10 @@ from typing import Annotated
 from fastapi import APIRouter, Body, status
 
 from api.authentication import Caller
-from api.bodies import IdInPath
 from api.checked_route import CheckedRoute
 from api.documentation import PROBLEMS
 from api.examples import CASE_LINK, LINK_REMOVAL
+from api.id_in_path import IdInPath
 from api.services import Services
 from contracts.cases import CaseLink
 from contracts.related import CaseLinkRecord, CaseLinks, LinkRemoval

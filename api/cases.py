@@ -7,10 +7,11 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Query, Response, status
 
 from api.authentication import Caller
-from api.bodies import FiledPapers, IdInPath, PapersToFile, ResultToRecord, StateChange
+from api.bodies import FiledPapers, PapersToFile, ResultToRecord, StateChange
 from api.checked_route import CheckedRoute
 from api.documentation import PROBLEMS
 from api.examples import PAPERS, RESULT, STATE_CHANGE
+from api.id_in_path import IdInPath
 from api.preconditions import if_match, versioned
 from api.services import Services
 from contracts import limits

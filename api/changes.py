@@ -9,10 +9,10 @@ from fastapi import APIRouter, Body, Query, Response, status
 
 from api.article_examples import ARTICLE_CHANGE
 from api.authentication import Caller
-from api.bodies import IdInPath
 from api.checked_route import CheckedRoute
 from api.documentation import PROBLEMS
 from api.examples import CHANGE
+from api.id_in_path import IdInPath
 from api.preconditions import if_match
 from api.services import Services
 from api.settlement import command_view, settled, view_of

@@ -17,7 +17,8 @@ from activities.intake import prepared
 from api.authentication import Authentication, admit, working_as
 from api.permissions import Permission, permission_of
 from api.preconditions import failed, field_of, with_expected, with_tag
-from api.problems import invalid, respond, respond_unexpected
+from api.problem_responses import respond, respond_unexpected
+from api.problems import invalid
 from api.request_body import BodyTooLarge, read_body, replayed, require_few_elements
 from contracts.errors import CaseloreError, InvalidField, UnstorableText
 from contracts.identity import SignedIn

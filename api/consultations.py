@@ -7,10 +7,10 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Query, status
 
 from api.authentication import Caller
-from api.bodies import IdInPath
 from api.broadening_examples import CONSULTATION, REPLY
 from api.checked_route import CheckedRoute
 from api.documentation import PROBLEMS
+from api.id_in_path import IdInPath
 from api.services import Services
 from contracts.consultation import Consultation, ConsultationState, ConsultationView, ConsultReply
 

@@ -7,10 +7,10 @@ from typing import Annotated
 from fastapi import APIRouter, Body
 
 from api.authentication import Caller, require_every_tenant
-from api.bodies import IdInPath
 from api.checked_route import CheckedRoute
 from api.documentation import PROBLEMS
 from api.examples import DELEGATION
+from api.id_in_path import IdInPath
 from api.services import Services
 from contracts.delegation import Delegation, DelegationView
 

@@ -9,10 +9,10 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Query, Response, status
 
 from api.authentication import Caller
-from api.bodies import IdInPath
 from api.checked_route import CheckedRoute
 from api.documentation import PROBLEMS
 from api.erasure_examples import ERASURE, TARGET
+from api.id_in_path import IdInPath
 from api.services import Services
 from contracts.erasure import ErasurePreview, ErasureReceipt, ErasureRequest, ErasureState, ErasureTarget
 

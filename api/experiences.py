@@ -7,10 +7,11 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Query, Response, status
 
 from api.authentication import Caller
-from api.bodies import HIGHEST_REVISION, IdInPath
+from api.bodies import HIGHEST_REVISION
 from api.checked_route import CheckedRoute
 from api.documentation import PROBLEMS
 from api.examples import PROPOSAL
+from api.id_in_path import IdInPath
 from api.preconditions import published_digest, versioned
 from api.services import Services
 from api.settlement import proposal_view

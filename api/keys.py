@@ -7,9 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Query, status
 
 from api.authentication import Caller
-from api.bodies import IdInPath
 from api.checked_route import CheckedRoute
 from api.documentation import PROBLEMS
+from api.id_in_path import IdInPath
 from api.key_examples import IDENTITY, KEY
 from api.services import Services
 from contracts.sign_in import IdentityLink, IdentityView, IssuedApiKey, KeyToIssue, KeyView, Removed

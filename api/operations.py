@@ -7,10 +7,10 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Query, Response, status
 
 from api.authentication import Caller
-from api.bodies import IdInPath
 from api.checked_route import CheckedRoute
 from api.documentation import PROBLEMS
 from api.examples import RECONCILE
+from api.id_in_path import IdInPath
 from api.services import Services
 from contracts.dead_letters import DeadLetter, GivenUp, Retried
 from contracts.reconcile import ReconcileReport, ReconcileRequest, StoredReport

@@ -8,9 +8,9 @@ from fastapi import APIRouter, Query
 
 from activities.related import MOST
 from api.authentication import Caller
-from api.bodies import IdInPath
 from api.checked_route import CheckedRoute
 from api.documentation import PROBLEMS
+from api.id_in_path import IdInPath
 from api.services import Services
 from contracts.related import RelatedAnswer
 

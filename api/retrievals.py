@@ -8,10 +8,11 @@ from typing import Annotated
 from fastapi import APIRouter, Body, status
 
 from api.authentication import Caller
-from api.bodies import IdInPath, Read, ReadText
+from api.bodies import Read, ReadText
 from api.checked_route import CheckedRoute
 from api.documentation import PROBLEMS
 from api.examples import CHECK, MEMORY_USE, READ, RETRIEVAL
+from api.id_in_path import IdInPath
 from api.services import ApiServices, Services
 from contracts import limits
 from contracts.errors import DeliveryPending, InvalidField

@@ -9,10 +9,11 @@ from pydantic import AwareDatetime
 
 from activities.records.review_queue import QueueFilter
 from api.authentication import Caller
-from api.bodies import IdInPath, Release
+from api.bodies import Release
 from api.checked_route import CheckedRoute
 from api.documentation import PENDING, PROBLEMS
 from api.examples import DECISION
+from api.id_in_path import IdInPath
 from api.preconditions import if_match, versioned
 from api.services import Services
 from api.settlement import command_view, settled

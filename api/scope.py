@@ -8,9 +8,9 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 
 from api.authentication import Caller
-from api.bodies import IdInPath
 from api.checked_route import CheckedRoute
 from api.documentation import PROBLEMS
+from api.id_in_path import IdInPath
 from api.services import Services
 from contracts import limits
 from contracts.scope_difference import ScopeDifference

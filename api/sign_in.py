@@ -9,7 +9,7 @@ from starlette.responses import RedirectResponse
 
 from activities.issuer.issuer import Issuer
 from api.page_route import PageRoute
-from api.problems import log_unexpected
+from api.problem_responses import log_unexpected
 from api.same_site import local_path, same_token
 from api.services import Services
 from api.sessions import (

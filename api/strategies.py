@@ -7,9 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Query, status
 
 from api.authentication import Caller, require_every_tenant
-from api.bodies import IdInPath
 from api.checked_route import CheckedRoute
 from api.documentation import PROBLEMS
+from api.id_in_path import IdInPath
 from api.services import Services
 from api.strategy_examples import ADOPTION, ADOPTION_DECISION
 from contracts.adoption import Adoption, AdoptionDecision, AdoptionView, StrategyView

@@ -11,10 +11,10 @@ from activities.records.migrate import migrate
 from contracts.identity import Principal
 from contracts.labels import PrincipalKind
 from contracts.strategies import SHIPPED
+from deploy.administrator_key import KEY_FILE, administrator_key
 from deploy.embedded.services import Addresses
 
 ADMINISTRATOR = "administrator"
-KEY_FILE = "admin.key"
 
 
 async def prepare_schema(addresses: Addresses) -> None:
@@ -30,17 +30,11 @@ async def prepare_records(identities: Identities, data_dir: Path) -> None:
     await identities.add_principal(
         Principal(id=ADMINISTRATOR, kind=PrincipalKind.PERSON, name="Administrator"), administrator=True
     )
-    file = data_dir / KEY_FILE
-    if file.exists():
+    kept = administrator_key(data_dir)
+    if kept is not None:
         # The database may be a new one: the key in the file is the one that people use.
-        await identities.accept_key(ADMINISTRATOR, file.read_text().strip())
+        await identities.accept_key(ADMINISTRATOR, kept)
         return
     key = await identities.issue_key(ADMINISTRATOR)
-    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
+    with os.fdopen(os.open(data_dir / KEY_FILE, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
         stream.write(key + "\n")
-
-
-def administrator_key(data_dir: Path) -> str | None:
-    """Return the administrator's key of a data folder that was started once."""
-    file = data_dir / KEY_FILE
-    return file.read_text().strip() if file.exists() else None

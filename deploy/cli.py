@@ -1,33 +1,20 @@
-"""The `caselore` command."""
+"""The `caselore` command.
+
+Each command imports what it runs when it runs, so that help and refusals come at once.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from contracts.erasure import ErasureTarget
 from contracts.errors import RuntimeUnavailable
-from deploy import logs
 from deploy.cli_retrieval import app as retrieval_app
 from deploy.cli_work import app as work_app
 from deploy.command_run import EPILOG, JsonOption, finish, run
-from deploy.commands.audit import show_audit, verify_audit
-from deploy.commands.deadletters import give_up_dead_letter, list_dead_letters, retry_dead_letters
-from deploy.commands.demo import demo as run_demo
-from deploy.commands.doctor import doctor as run_doctor
-from deploy.commands.erase import erase as run_erase
-from deploy.commands.erase import subject_values
-from deploy.commands.imports import import_file
-from deploy.commands.mcp import serve_mcp
-from deploy.commands.reconcile import reconcile as run_reconcile
-from deploy.commands.reindex import reindex as run_reindex
-from deploy.commands.replay import replay_file
-from deploy.commands.up import up as run_up
-from deploy.settings import load_settings
 
 app = typer.Typer(
     help="Caselore: what earlier cases taught, reviewed, limited and cited.",
@@ -46,12 +33,18 @@ app.add_typer(work_app)
 @app.command()
 def up() -> None:
     """Run everything on this machine until Ctrl-C."""
+    from deploy.commands.up import up as run_up
+    from deploy.settings import load_settings
+
     run(run_up(load_settings()))
 
 
 @app.command()
 def demo(json: JsonOption = None) -> None:
     """Show the whole loop on the shipped cases: import, reviews, publication, ten questions."""
+    from deploy.commands.demo import demo as run_demo
+    from deploy.settings import load_settings
+
     run(run_demo(load_settings(), json))
 
 
@@ -64,6 +57,9 @@ def import_(
     json: JsonOption = None,
 ) -> None:
     """Bring a case file in: arrivals, results, proposals and, unattended, both reviews."""
+    from deploy.commands.imports import import_file
+    from deploy.settings import load_settings
+
     run(import_file(load_settings(), file, is_reviewed=unattended, json_file=json))
 
 
@@ -77,12 +73,21 @@ def replay(
     json: JsonOption = None,
 ) -> None:
     """Feed a file of deliveries through the intake; run again, it goes on where it ended."""
+    from deploy.commands.replay import replay_file
+    from deploy.settings import load_settings
+
     run(replay_file(load_settings(), file, add_tenants=add_tenants, side_by_side=side_by_side, json_file=json))
 
 
 @app.command()
 def mcp() -> None:
     """Serve agents by the Model Context Protocol on standard input and output; CASELORE_API_KEY holds their key."""
+    import asyncio
+
+    from deploy import logs
+    from deploy.commands.mcp import serve_mcp
+    from deploy.settings import load_settings
+
     logs.configure()
     asyncio.run(serve_mcp(load_settings()))
 
@@ -90,6 +95,8 @@ def mcp() -> None:
 @app.command()
 def doctor(json: JsonOption = None) -> None:
     """Say what is wrong with settings, machine, data folder or the running Caselore, and how to mend it."""
+    from deploy.commands.doctor import doctor as run_doctor
+
     run(run_doctor(json))
 
 
@@ -108,6 +115,9 @@ def bench(context: typer.Context) -> None:
 @app.command()
 def reindex(json: JsonOption = None) -> None:
     """Drop the search index and build it anew from the record."""
+    from deploy.commands.reindex import reindex as run_reindex
+    from deploy.settings import load_settings
+
     run(run_reindex(load_settings(), json_file=json))
 
 
@@ -131,6 +141,11 @@ def erase(
     json: JsonOption = None,
 ) -> None:
     """Erase a case or a subject from every store, and print the receipt; exit 1 when something is left."""
+    from contracts.erasure import ErasureTarget
+    from deploy.commands.erase import erase as run_erase
+    from deploy.commands.erase import subject_values
+    from deploy.settings import load_settings
+
     target = ErasureTarget(
         tenant_id=tenant, case_id=case, subject=subject_values(subject), keep_published=keep_published
     )
@@ -145,6 +160,9 @@ def reconcile(
     json: JsonOption = None,
 ) -> None:
     """Compare record and indexes key by key; exit 1 when something drifts."""
+    from deploy.commands.reconcile import reconcile as run_reconcile
+    from deploy.settings import load_settings
+
     run(run_reconcile(load_settings(), repair=repair, wait=wait, json_file=json))
 
 
@@ -156,6 +174,9 @@ def verify(
     json: JsonOption = None,
 ) -> None:
     """Verify the chain and the record against it; exit 1 with the first row that is broken."""
+    from deploy.commands.audit import verify_audit
+    from deploy.settings import load_settings
+
     run(verify_audit(load_settings(), expected=expect_head, json_file=json))
 
 
@@ -168,12 +189,18 @@ def show(
     json: JsonOption = None,
 ) -> None:
     """Show what was done, and by whom."""
+    from deploy.commands.audit import show_audit
+    from deploy.settings import load_settings
+
     run(show_audit(load_settings(), subject=subject, actor=actor, after=after, limit=limit, json_file=json))
 
 
 @letters_app.command("list")
 def list_letters(json: JsonOption = None) -> None:
     """Show what was set aside."""
+    from deploy.commands.deadletters import list_dead_letters
+    from deploy.settings import load_settings
+
     run(list_dead_letters(load_settings(), json_file=json))
 
 
@@ -186,6 +213,10 @@ def retry(
     """Give an event, or all, back for delivery."""
     if (event_id is None) != every:
         raise typer.BadParameter("name one event, or give --all")
+
+    from deploy.commands.deadletters import retry_dead_letters
+    from deploy.settings import load_settings
+
     run(retry_dead_letters(load_settings(), event_id, json_file=json))
 
 
@@ -194,6 +225,9 @@ def give_up(
     event_id: Annotated[str, typer.Argument(help="The event, from the list.")], json: JsonOption = None
 ) -> None:
     """Take a decision or command that can't be delivered out of the way; it is refused."""
+    from deploy.commands.deadletters import give_up_dead_letter
+    from deploy.settings import load_settings
+
     run(give_up_dead_letter(load_settings(), event_id, json_file=json))
 
 

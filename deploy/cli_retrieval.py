@@ -1,4 +1,7 @@
-"""`caselore retrieval ...`: past retrievals, for the operator."""
+"""`caselore retrieval ...`: past retrievals, for the operator.
+
+Each command imports what it runs when it runs, so that help and refusals come at once.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,6 @@ from typing import Annotated
 import typer
 
 from deploy.command_run import JsonOption, run
-from deploy.commands.retrieval import show_retrieval
-from deploy.settings import load_settings
 
 app = typer.Typer(help="Past retrievals: what was asked, found, decided and checked.", no_args_is_help=True)
 
@@ -27,4 +28,7 @@ def show(
     json: JsonOption = None,
 ) -> None:
     """Show a retrieval: strategy and digest, request, candidates, reads, decisions and checks with their results."""
+    from deploy.commands.retrieval import show_retrieval
+    from deploy.settings import load_settings
+
     run(show_retrieval(load_settings(), request_id, again=rerun, json_file=json))

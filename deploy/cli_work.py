@@ -1,4 +1,7 @@
-"""The `caselore` commands of people and agents at work: propose, review, ask, look."""
+"""The `caselore` commands of people and agents at work: propose, review, ask, look.
+
+Each command imports what it runs when it runs, so that help and refusals come at once.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,7 @@ import typer
 
 from contracts.lifecycle import Event
 from deploy.command_run import JsonOption, run
-from deploy.commands.propose import print_example, propose_file
-from deploy.commands.retrieve import ask, request_of
-from deploy.commands.review import DIGEST_SHOWN, decide_review, show_review
-from deploy.commands.show import show as show_ref
-from deploy.commands.tasks import list_tasks
-from deploy.commands.team import make_team
-from deploy.settings import load_settings
+from deploy.commands.example_case import print_example
 
 app = typer.Typer()
 
@@ -32,6 +29,9 @@ def team(
     json: JsonOption = None,
 ) -> None:
     """Add a trial team: proposer, curator, owner and agent, each with a key in the data folder."""
+    from deploy.commands.team import make_team
+    from deploy.settings import load_settings
+
     run(make_team(load_settings(), tenant=tenant, domain=domain, json_file=json))
 
 
@@ -48,6 +48,10 @@ def propose(
         return
     if file is None or not file.exists():
         raise typer.BadParameter("name a file that exists, or give --example")
+
+    from deploy.commands.propose import propose_file
+    from deploy.settings import load_settings
+
     run(propose_file(load_settings(), file, caller=caller, json_file=json))
 
 
@@ -59,6 +63,9 @@ def tasks(
     json: JsonOption = None,
 ) -> None:
     """List the reviews that wait for you, most urgent first."""
+    from deploy.commands.tasks import list_tasks
+    from deploy.settings import load_settings
+
     run(list_tasks(load_settings(), caller=caller, domain=domain, limit=limit, json_file=json))
 
 
@@ -89,6 +96,10 @@ def review(
     ]
     if len(verdicts) > 1:
         raise typer.BadParameter("give one of --accept, --return and --reject")
+
+    from deploy.commands.review import DIGEST_SHOWN, decide_review, show_review
+    from deploy.settings import load_settings
+
     settings = load_settings()
     if not verdicts:
         run(show_review(settings, experience_id, caller=caller, json_file=json))
@@ -123,6 +134,9 @@ def retrieve(
     json: JsonOption = None,
 ) -> None:
     """Ask the memory; the answer lists candidates to weigh, and chooses none."""
+    from deploy.commands.retrieve import ask, request_of
+    from deploy.settings import load_settings
+
     request = request_of(
         objective, profile=profile, purpose=purpose, case=case, version=version, product=product, results=results
     )
@@ -136,4 +150,7 @@ def show(
     json: JsonOption = None,
 ) -> None:
     """Show an experience, an article or a case, as you may see it."""
+    from deploy.commands.show import show as show_ref
+    from deploy.settings import load_settings
+
     run(show_ref(load_settings(), ref, caller=caller, json_file=json))

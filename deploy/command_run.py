@@ -1,4 +1,7 @@
-"""How a command runs and ends: interruptible, its refusals in words, its exit code telling what happened."""
+"""How a command runs and ends: interruptible, its refusals in words, its exit code telling what happened.
+
+What only a command that runs needs is imported then, so that help and refusals come at once.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,6 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from contracts.errors import CaseloreError, DeliveryPending, NotAuthenticated, NotPermitted, Unavailable
-from deploy import logs
 from deploy.commands.results import prepare_output
 from deploy.console import ReadableConsole
 
@@ -44,6 +46,8 @@ _errors = ReadableConsole(stderr=True)
 
 def run(command: Coroutine[Any, Any, None]) -> None:
     """Run a command that Ctrl-C ends in order."""
+    from deploy import logs
+
     logs.configure()
     asyncio.run(_interruptible(command))
 

@@ -9,10 +9,8 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
-from sqlalchemy import make_url
-from sqlalchemy.exc import ArgumentError
 
-from activities.issuer.documents import is_loopback, is_safe_url
+from activities.issuer.safe_urls import is_loopback, is_safe_url
 from contracts import limits
 from contracts.errors import InvalidField
 
@@ -22,6 +20,9 @@ EMBEDDING_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 
 def _database_url(value: str) -> str:
     """Return the URL with the driver that the adapters use."""
+    from sqlalchemy import make_url  # a command that only calls by HTTP has no use for it
+    from sqlalchemy.exc import ArgumentError
+
     try:
         url = make_url(value)
     except (ArgumentError, ValueError):

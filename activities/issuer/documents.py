@@ -7,7 +7,6 @@ A key that the issuer adds is found when the first token signed with it arrives;
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import json
 import time
 from collections.abc import Callable, Mapping
@@ -18,6 +17,7 @@ from urllib.parse import urlsplit
 import httpx
 import jwt
 
+from activities.issuer.safe_urls import is_loopback, is_safe_url
 from contracts.errors import IssuerUnavailable
 
 ALGORITHMS = ("RS256", "ES256", "EdDSA")
@@ -179,25 +179,6 @@ async def fetch_json(http: httpx.AsyncClient, method: str, url: str, **sent: Any
     if not isinstance(parsed, dict):
         raise IssuerUnavailable(f"The issuer answered {status} and nothing that can be used.", accepted="try again")
     return cast("dict[str, Any]", parsed)
-
-
-def is_safe_url(url: str) -> bool:
-    """Tell whether what is sent to a URL can't be read on the way: https, or this machine."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return False
-    if not parts.hostname or parts.username is not None or parts.fragment:
-        return False
-    return parts.scheme == "https" or (parts.scheme == "http" and is_loopback(parts.hostname))
-
-
-def is_loopback(host: str) -> bool:
-    """Tell whether a host is this machine, by its name alone."""
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _choose(keys: Mapping[str, jwt.PyJWK], key_id: str | None) -> jwt.PyJWK | None:

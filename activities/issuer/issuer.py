@@ -11,7 +11,8 @@ from urllib.parse import quote_plus, urlencode, urlsplit
 
 import httpx
 
-from activities.issuer.documents import SECONDS, IssuerDocuments, fetch_json, is_loopback
+from activities.issuer.documents import SECONDS, IssuerDocuments, fetch_json
+from activities.issuer.safe_urls import is_loopback
 from activities.issuer.tokens import TokenVerifier
 from contracts.errors import InvalidField, NotAuthenticated
 from contracts.sign_in import PersonIdentity

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request
 from starlette import status
 from starlette.responses import RedirectResponse, Response
 
-from api.bodies import IdInPath
+from api.id_in_path import IdInPath
 from api.pages import article_form, draft_form
 from api.pages.article_form import ArticleForm
 from api.pages.draft_form import DraftForm

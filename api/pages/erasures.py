@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from api.bodies import IdInPath
+from api.id_in_path import IdInPath
 from api.pages.html_route import HtmlRoute
 from api.pages.render import render
 from api.services import Services

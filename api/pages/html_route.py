@@ -9,12 +9,13 @@ from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from starlette.responses import Response
 
-from api import problems
+from api import problem_responses
 from api.page_route import PageRoute
 from api.pages.forms import posted
 from api.pages.refusals import told
 from api.pages.render import render
-from api.problems import invalid, log_unexpected, status_of
+from api.problem_responses import log_unexpected
+from api.problems import invalid, status_of
 from api.same_site import require_same_origin
 from api.sessions import sign_in_of
 from contracts.errors import CaseloreError, CrossSite, NotAuthenticated, NotFound, RuntimeUnavailable
@@ -93,4 +94,4 @@ async def handle_http_exception(request: Request, error: Exception) -> Response:
     wants_page = "text/html" in request.headers.get("accept", "") and not request.url.path.startswith("/v1/")
     if status == 404 and wants_page and request.method == "GET":
         return refusal_page(request, NotFound("There is no such page."))
-    return await problems.handle_http_exception(request, error)
+    return await problem_responses.handle_http_exception(request, error)

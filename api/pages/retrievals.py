@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import AwareDatetime
 from starlette.responses import Response
 
-from api.bodies import IdInPath
+from api.id_in_path import IdInPath
 from api.pages.html_route import HtmlRoute
 from api.pages.queries import OPEN
 from api.pages.render import render

@@ -9,7 +9,7 @@ from starlette import status
 from starlette.responses import RedirectResponse, Response
 
 from activities.records.review_queue import MOST
-from api.bodies import IdInPath
+from api.id_in_path import IdInPath
 from api.pages.decision_form import DecisionForm, decision_form, decision_of
 from api.pages.forms import Posted, posted, same_id
 from api.pages.html_route import HtmlRoute

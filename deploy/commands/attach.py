@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 from api.client import CaseloreClient
 from contracts.errors import RuntimeUnavailable
-from deploy.bootstrap import administrator_key
+from deploy.administrator_key import administrator_key
 from deploy.embedded.runtime_record import read_record
-from deploy.runtime import running
 from deploy.settings import Settings
 
 
@@ -41,6 +40,8 @@ async def attached(settings: Settings, *, progress: Callable[[str], None]) -> As
             database = settings.system_database_url or record.system_database_url or ""
             yield Attached(record.http, record.temporal_ui, admin, is_ours=False, system_database_url=database)
         return
+    from deploy.runtime import running  # it takes seconds, and only a start of one's own needs it
+
     async with (
         running(settings, progress=progress) as runtime,
         CaseloreClient(runtime.addresses.http, _key(settings)) as admin,

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import typer
 
-from activities.records.audit_verification import AuditVerifier
-from activities.records.database import Database
 from contracts.audit import AuditVerification
 from deploy.commands.attach import attached
 from deploy.commands.progress import console, say
@@ -40,6 +38,10 @@ async def verify_audit(settings: Settings, *, expected: str | None, json_file: P
 
 async def verification(system_database_url: str, expected: str | None) -> AuditVerification:
     """Return what the verification of a record found."""
+    # SQLAlchemy takes a while to import, and the shown rows come by HTTP.
+    from activities.records.audit_verification import AuditVerifier
+    from activities.records.database import Database
+
     database = Database(system_database_url, system_database_url)
     try:
         return await AuditVerifier(database).verify(expected)

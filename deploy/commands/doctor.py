@@ -16,7 +16,7 @@ from rich.text import Text
 from activities.embedding import offline_minilm
 from api.client import CaseloreClient
 from contracts.errors import CaseloreError, NotPermitted
-from deploy.bootstrap import KEY_FILE, administrator_key
+from deploy.administrator_key import KEY_FILE, administrator_key
 from deploy.commands.progress import console
 from deploy.commands.results import write_json
 from deploy.embedded.cluster import postgres_programs

@@ -3,7 +3,7 @@
 It keeps nothing: each call goes to the HTTP API with the one key that it was started with. Standard output carries the
 protocol only; everything else goes to standard error.
 
-`python -m deploy.commands.mcp` is the same without the other commands, and begins in a third of the time.
+`python -m deploy.commands.mcp` is the same without the other commands.
 """
 
 from __future__ import annotations

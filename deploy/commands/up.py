@@ -7,7 +7,7 @@ import signal
 
 from rich.console import Console
 
-from deploy.bootstrap import KEY_FILE
+from deploy.administrator_key import KEY_FILE
 from deploy.runtime import running, settle
 from deploy.settings import Settings
 

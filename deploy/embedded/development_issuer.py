@@ -23,7 +23,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from activities.issuer.documents import is_loopback
+from activities.issuer.safe_urls import is_loopback
 from activities.records.person_identities import PersonIdentities
 from api.request_body import BodyTooLarge, read_body, replayed
 from api.same_site import require_same_origin

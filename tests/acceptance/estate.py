@@ -21,7 +21,7 @@ from contracts.labels import PrincipalKind
 from contracts.lifecycle import Event, Stage
 from contracts.retrieval import Answer, FreshCheck, MemoryUse, RetrievalRequest
 from contracts.review import ChangeCommand, ChangeKind, ReviewDecision
-from deploy.bootstrap import administrator_key
+from deploy.administrator_key import administrator_key
 from deploy.cast import Cast, engage
 from deploy.runtime import Runtime, running
 from deploy.searchable import until_searchable

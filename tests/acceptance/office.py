@@ -18,7 +18,7 @@ from contracts.outbox import Watermark
 from contracts.retrieval import Answer, Candidate, RetrievalRequest
 from contracts.review import ChangeCommand, ChangeKind
 from contracts.views import CommandView
-from deploy.bootstrap import administrator_key
+from deploy.administrator_key import administrator_key
 from deploy.cast import Cast, engage, engage_agent
 from deploy.importing import ImportReport, delivery_of, experience_id, import_cases
 from deploy.runtime import Runtime, running

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from deploy.bootstrap import KEY_FILE
+from deploy.administrator_key import KEY_FILE
 from deploy.runtime import running
 from deploy.settings import Settings
 from tests.acceptance.office import settings_in

@@ -17,7 +17,7 @@ from contracts.arrivals import case_state_of
 from contracts.cases import Case, Disposition
 from contracts.labels import CaseState
 from deploy import replaying
-from deploy.bootstrap import administrator_key
+from deploy.administrator_key import administrator_key
 from deploy.commands.attach import Attached
 from deploy.commands.replay import engage_intake
 from deploy.replaying import REFUSED_SHOWN, ReplayReport, replay, survey

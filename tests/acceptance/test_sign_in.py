@@ -11,7 +11,8 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
-from deploy.bootstrap import ADMINISTRATOR, administrator_key
+from deploy.administrator_key import administrator_key
+from deploy.bootstrap import ADMINISTRATOR
 from deploy.embedded.development_issuer import PATH
 from deploy.runtime import running
 from tests.acceptance.office import settings_in

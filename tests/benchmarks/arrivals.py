@@ -29,7 +29,7 @@ from contracts.arrivals import case_state_of
 from contracts.cases import Delivery
 from contracts.labels import CaseState
 from deploy import logs
-from deploy.bootstrap import administrator_key
+from deploy.administrator_key import administrator_key
 from deploy.commands.attach import Attached
 from deploy.commands.progress import bars
 from deploy.commands.replay import engage_intake

@@ -38,7 +38,7 @@ from contracts.index import DenseQuery, Filter, LexicalQuery, Scope, VectorName
 from contracts.labels import Collection
 from contracts.retrieval import RetrievalRequest
 from deploy import logs
-from deploy.bootstrap import administrator_key
+from deploy.administrator_key import administrator_key
 from deploy.cast import engage_agent
 from deploy.commands.attach import Attached
 from deploy.commands.imports import engage_for, import_and_wait

@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import async_playwright, expect
 
-from deploy.bootstrap import administrator_key
+from deploy.administrator_key import administrator_key
 from tests.acceptance.conftest import MEMORY
 from tests.acceptance.office import running_office, settings_in
 from tests.browser.site import Site, staff

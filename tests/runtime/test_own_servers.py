@@ -15,7 +15,7 @@ from temporalio.testing import WorkflowEnvironment
 
 from api.client import CaseloreClient
 from contracts.errors import RuntimeUnavailable
-from deploy.bootstrap import administrator_key
+from deploy.administrator_key import administrator_key
 from deploy.runtime import running
 from deploy.search_attributes import register_search_attributes
 from deploy.settings import load_settings
