@@ -15,7 +15,9 @@ import uuid
 from dataclasses import dataclass
 from typing import Annotated, Any, cast
 
-from pydantic import BeforeValidator, Field, ValidationInfo
+from pydantic import BeforeValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationInfo
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
 
 from contracts import limits
 from contracts.errors import InvalidField, TextTooLong, UnstorableText
@@ -81,6 +83,8 @@ def _normalised(content: Any) -> Any:
 
 @dataclass(frozen=True)
 class _TextRule:
+    """A text that `check_text` takes. Most are told by a pattern, without a call from the validator; it sees the rest."""
+
     limit: int
     allow_blank: bool = False
 
@@ -89,26 +93,44 @@ class _TextRule:
             return value  # pydantic names the wrong type itself
         return check_text(value, field=info.field_name or "", limit=self.limit, allow_blank=self.allow_blank)
 
+    def __get_pydantic_core_schema__(self, source: type[str], _handler: GetCoreSchemaHandler) -> CoreSchema:
+        told = _ANY_TEXT if self.allow_blank else _VISIBLE_AT_ONCE
+        return core_schema.union_schema(
+            [
+                core_schema.str_schema(max_length=self.limit, pattern=told),
+                core_schema.with_info_before_validator_function(self, self._plain()),
+            ],
+            mode="left_to_right",
+            custom_error_type="string_type",  # the one error that is left: the check raises its own
+            serialization=core_schema.simple_ser_schema("str"),
+        )
 
-Identifier = Annotated[str, Field(max_length=limits.IDENTIFIER), BeforeValidator(_TextRule(limits.IDENTIFIER))]
+    def __get_pydantic_json_schema__(self, _schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return handler(self._plain())
+
+    def _plain(self) -> CoreSchema:
+        return core_schema.str_schema(max_length=self.limit)
+
+
+_ANY_TEXT = r"\A[^\x00]*\z"
+_VISIBLE_AT_ONCE = r"\A[\p{L}\p{N}][^\x00]*\z"
+"""Patterns of the validator's own engine, which meets no unpaired surrogate: such a text is no string to it."""
+
+Identifier = Annotated[str, _TextRule(limits.IDENTIFIER)]
 """A key: tenant, domain, source."""
-ExternalId = Annotated[str, Field(max_length=limits.EXTERNAL_ID), BeforeValidator(_TextRule(limits.EXTERNAL_ID))]
+ExternalId = Annotated[str, _TextRule(limits.EXTERNAL_ID)]
 """A request's id in its source."""
-Line = Annotated[str, Field(max_length=limits.LINE), BeforeValidator(_TextRule(limits.LINE))]
+Line = Annotated[str, _TextRule(limits.LINE)]
 """A title or label."""
-Paragraph = Annotated[str, Field(max_length=limits.PARAGRAPH), BeforeValidator(_TextRule(limits.PARAGRAPH))]
+Paragraph = Annotated[str, _TextRule(limits.PARAGRAPH)]
 """A unit, synopsis or comment."""
-OptionalLine = Annotated[str, Field(max_length=limits.LINE), BeforeValidator(_TextRule(limits.LINE, True))]
-OptionalParagraph = Annotated[
-    str, Field(max_length=limits.PARAGRAPH), BeforeValidator(_TextRule(limits.PARAGRAPH, True))
-]
-Body = Annotated[str, Field(max_length=limits.BODY), BeforeValidator(_TextRule(limits.BODY, True))]
+OptionalLine = Annotated[str, _TextRule(limits.LINE, True)]
+OptionalParagraph = Annotated[str, _TextRule(limits.PARAGRAPH, True)]
+Body = Annotated[str, _TextRule(limits.BODY, True)]
 """An arrival's body or a paper's text."""
-ArticleBody = Annotated[str, Field(max_length=limits.ARTICLE_BODY), BeforeValidator(_TextRule(limits.ARTICLE_BODY))]
+ArticleBody = Annotated[str, _TextRule(limits.ARTICLE_BODY)]
 """An article's text."""
-DeliveredBody = Annotated[
-    str, Field(max_length=limits.DELIVERED_BODY), BeforeValidator(_TextRule(limits.DELIVERED_BODY, True))
-]
+DeliveredBody = Annotated[str, _TextRule(limits.DELIVERED_BODY, True)]
 """A body as a source sends it."""
 Labels = Annotated[tuple[Line, ...], Field(max_length=limits.LABELS_PER_FIELD)]
 
