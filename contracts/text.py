@@ -83,7 +83,7 @@ def _normalised(content: Any) -> Any:
 
 @dataclass(frozen=True)
 class _TextRule:
-    """A text that `check_text` takes. Most are told by a pattern, without a call from the validator; it sees the rest."""
+    """A text that `check_text` takes: most are told by a pattern, without a call from the validator."""
 
     limit: int
     allow_blank: bool = False

@@ -15,8 +15,8 @@ from contracts.index import Hit
 MOST = 50_000
 """Points remembered of a collection at most, in some 75 MB; the oldest go first."""
 
-Scored = tuple[str, float]
-"""A point's id and its score."""
+Scored = tuple[int, float]
+"""A point's id as a number, which is had at once where its spelling has to be made, and its score."""
 
 
 class RememberedHits:
@@ -27,11 +27,11 @@ class RememberedHits:
         most: Points remembered at most.
     """
 
-    def __init__(self, read: Callable[[Sequence[str]], dict[str, Hit]], most: int = MOST) -> None:
+    def __init__(self, read: Callable[[Sequence[int]], dict[int, Hit]], most: int = MOST) -> None:
         self._read = read
         self._most = most
-        self._hits: dict[str, Hit] = {}  # the oldest first
-        self._ids: dict[str, set[str]] = {}
+        self._hits: dict[int, Hit] = {}  # the oldest first
+        self._ids: dict[str, set[int]] = {}
         self._writes = 0
         self._lock = threading.Lock()
 
@@ -39,15 +39,16 @@ class RememberedHits:
         """Return what was found as hits; None when a point went meanwhile, and what took its place is to be found."""
         with self._lock:
             writes = self._writes
-            known = {point: self._hits[point] for point, _ in found if point in self._hits}
-        lacking = [point for point, _ in found if point not in known]
-        if lacking:
-            read = self._read(lacking)
-            if len(read) < len(lacking):
-                return None
-            self._keep(read, writes)
-            known |= read
-        return [known[point]._replace(score=score) for point, score in found]
+            known = [(self._hits.get(point), score) for point, score in found]
+        lacking = [point for (point, _), (hit, _) in zip(found, known, strict=True) if hit is None]
+        if not lacking:
+            return [hit.scored(score) for hit, score in known if hit is not None]
+        read = self._read(lacking)
+        if len(read) < len(lacking):
+            return None
+        self._keep(read, writes)
+        every = zip(found, known, strict=True)
+        return [(hit or read[point]).scored(score) for (point, score), (hit, _) in every]
 
     def forget(self, targets: Iterable[str]) -> None:
         """Let go of every point of these targets; to be called after they were written, before that is told."""
@@ -57,7 +58,7 @@ class RememberedHits:
                 for point in self._ids.pop(target, ()):
                     self._hits.pop(point, None)
 
-    def _keep(self, read: dict[str, Hit], writes: int) -> None:
+    def _keep(self, read: dict[int, Hit], writes: int) -> None:
         with self._lock:
             if writes != self._writes:  # what was read may be what was overwritten since
                 return

@@ -12,6 +12,7 @@ import json
 import os
 import shutil
 import threading
+import uuid
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -186,15 +187,16 @@ class EdgeCollection:
             return self._shard.query(request)
 
         with self._gate.reading():
-            hits = self._remembered.hits([(str(point.id), rounded(point.score)) for point in found(None)])
+            hits = self._remembered.hits([(_number(point.id), rounded(point.score)) for point in found(None)])
             if hits is None:  # a point went between the two reads: in one read, what took its place is there
                 hits = [hit(point.payload, point.score) for point in found(HIT_FIELDS)]
             return hits
 
-    def _hits_of(self, ids: Sequence[str]) -> dict[str, Hit]:
+    def _hits_of(self, ids: Sequence[int]) -> dict[int, Hit]:
+        points: list[uuid.UUID | int | str] = [uuid.UUID(int=number) for number in ids]
         return {
-            str(record.id): hit(record.payload, 0.0)
-            for record in self._shard.retrieve(list(ids), list(HIT_FIELDS), False)
+            _number(record.id): hit(record.payload, 0.0)
+            for record in self._shard.retrieve(points, list(HIT_FIELDS), False)
         }
 
     def _loaded(self) -> edge.EdgeShard:
@@ -245,6 +247,10 @@ def _check_payload_indexes(shard: edge.EdgeShard, name: str) -> None:
             raise IndexSchemaMismatch(
                 f"{name} has no {kind} index on the payload field {field}; {REINDEX}.", field=field, accepted=kind
             )
+
+
+def _number(point: edge.PointId) -> int:
+    return point.int if isinstance(point, uuid.UUID) else uuid.UUID(str(point)).int  # we write UUIDs only
 
 
 def _sync_log(folder: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlalchemy import RowMapping, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from activities.records.ids import is_id
+from activities.records.ids import array_of, is_id
 from activities.records.rows import CASE, case_of
 from contracts.articles import ArticleDraft
 from contracts.candidates import CandidateRecord
@@ -43,11 +43,11 @@ async def resolve(connection: AsyncConnection, targets: Sequence[str]) -> dict[s
     ids = ids_by_kind(targets)
     records: list[CandidateRecord] = []
     if published := [*ids[CandidateKind.EXPERIENCE], *ids[CandidateKind.ARTICLE]]:
-        rows = await connection.execute(_PUBLISHED, {"ids": published})
+        rows = await connection.execute(_PUBLISHED, {"ids": array_of(published)})
         records += [published_record(row) for row in rows.mappings()]
     if ids[CandidateKind.CASE]:
         sql = text(f"{CASE} WHERE c.erased_at IS NULL AND c.id = ANY (CAST(:ids AS uuid[]))")
-        rows = await connection.execute(sql, {"ids": ids[CandidateKind.CASE]})
+        rows = await connection.execute(sql, {"ids": array_of(ids[CandidateKind.CASE])})
         records += [case_record(row) for row in rows.mappings()]
     asked = frozenset(targets)  # an id may be asked for as what it isn't
     return {record.target: record for record in records if record.target in asked}

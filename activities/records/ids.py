@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
+from collections.abc import Sequence
 
 _USUAL = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}").fullmatch
 
@@ -17,3 +18,11 @@ def is_id(value: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def array_of(ids: Sequence[str]) -> str:
+    """Return ids as Postgres writes an array, for a cast to `uuid[]`.
+
+    A list costs more than the query that it is for: the driver looks through each item for what it has to escape.
+    """
+    return '{"' + '","'.join(ids) + '"}' if ids else "{}"

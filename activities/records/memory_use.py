@@ -18,7 +18,7 @@ from activities.records.retrieval_requests import (
     require_version,
     store_request,
 )
-from activities.records.retrievals import read_answer
+from activities.records.retrieval_tasks import read_answer
 from contracts.errors import (
     IdempotencyConflict,
     InvalidField,

@@ -21,7 +21,8 @@ from activities.records.candidate_rows import case_record, ids_by_kind, publishe
 from activities.records.database import Database
 from activities.records.feedbacks import FEEDBACK_OF
 from activities.records.ids import is_id
-from activities.records.retrievals import RetrievalsTable, read_answer
+from activities.records.retrieval_tasks import read_answer
+from activities.records.retrievals import RetrievalsTable
 from activities.records.rows import CASE
 from activities.records.supersessions import read_earlier
 from contracts.articles import draft_of

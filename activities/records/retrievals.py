@@ -3,47 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import RowMapping, text
+from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from activities.records.candidate_rows import ids_by_kind, resolve
 from activities.records.database import Database, narrowed_to
 from activities.records.feedback_counts import Cited, read_feedback
+from activities.records.ids import array_of
 from activities.records.outbox import read_watermarks
+from activities.records.retrieval_tasks import read_answer, read_task
 from activities.records.supersessions import read_earlier
 from contracts.candidates import CandidateRecord, CanonicalLookup, Earlier, Found, Resolution, RetrievalTask
-from contracts.errors import UnknownRetrieval
 from contracts.feedback import CandidateFeedback
-from contracts.identity import Profile
 from contracts.index import Scope
 from contracts.keys import identity
 from contracts.labels import CandidateKind
 from contracts.outbox import Watermark
 from contracts.rankings import Rankings
-from contracts.retrieval import Answer, RetrievalRequest
-from contracts.strategy import Strategy
-from contracts.widening import BroadenedFrom, Widening
+from contracts.retrieval import Answer
 
-_LOAD = text("""
-SELECT q.principal_id, q.request, q.answer, q.narrowed_to, v.definition, p.id AS profile_id, p.domain_id, p.strategy_id,
-       p.strategy_version, b.broadened_from::text AS broadened_from, b.reason, b.widened, b.depth, b.domains
-  FROM retrieval_requests q
-  LEFT JOIN broadenings b ON b.request_id = q.id
-  JOIN profiles p ON p.id = q.profile_id
-  JOIN strategy_versions v ON v.strategy_id = q.strategy_id AND v.version = q.strategy_version
- WHERE q.id = CAST(:id AS uuid)
-""")
-_SCOPE = text("""
-SELECT g.tenant_id, g.case_id::text AS case_id FROM grants g JOIN principals p ON p.id = g.principal_id AND p.active
- WHERE g.principal_id = :principal AND (g.expires_at IS NULL OR g.expires_at > now())
-   AND (CAST(:narrowed AS text[]) IS NULL OR g.tenant_id = ANY (CAST(:narrowed AS text[])))
-""")
 _ORIGIN = text("""
 SELECT 'case/' || c.id::text FROM cases c JOIN origins o ON o.id = c.origin_id
  WHERE o.source = :source AND o.external_id = :external_id
@@ -112,9 +95,6 @@ WITH saved AS (
 )
 SELECT count(*) FROM saved
 """)
-_CANDIDATES = text("""
-SELECT candidate FROM retrieval_candidates WHERE request_id = CAST(:id AS uuid) ORDER BY rank
-""")
 _USED = text("""
 UPDATE strategy_versions SET first_used_at = clock_timestamp()
  WHERE strategy_id = :strategy_id AND version = :version AND first_used_at IS NULL
@@ -131,21 +111,7 @@ class RetrievalsTable:
     async def load(self, request_id: str) -> RetrievalTask:
         """See `contracts.ports.RetrievalRecords.load`."""
         async with self._database.as_system_apart() as connection:
-            row = (await connection.execute(_LOAD, {"id": request_id})).mappings().first()
-            if row is None:
-                raise UnknownRetrieval("There is no such retrieval.", field="request_id")
-            request = RetrievalRequest.model_validate(row["request"])
-            return RetrievalTask(
-                request=request,
-                principal_id=row["principal_id"],
-                profile=_profile(row),
-                strategy=Strategy.model_validate(row["definition"]),
-                scope=await _scope(connection, row, request),
-                answer=await read_answer(connection, request_id, row["answer"]),
-                narrowed_to=None if row["narrowed_to"] is None else tuple(row["narrowed_to"]),
-                domains=None if row["domains"] is None else tuple(row["domains"]),
-                broadened=_broadened(row),
-            )
+            return await read_task(connection, request_id)
 
     @asynccontextmanager
     async def _as_caller(self, task: RetrievalTask) -> AsyncGenerator[AsyncConnection]:
@@ -247,7 +213,7 @@ class RetrievalsTable:
                     " AND (CAST(:narrowed AS text[]) IS NULL OR tenant_id = ANY (CAST(:narrowed AS text[]))))"
                 ),
                 {
-                    "ids": cases,
+                    "ids": array_of(cases),
                     "who": task.principal_id,
                     "narrowed": None if task.narrowed_to is None else list(task.narrowed_to),
                 },
@@ -290,48 +256,6 @@ async def _seen(connection: AsyncConnection, targets: Sequence[str]) -> dict[str
     """Return the revision of each current target that the transaction's principal may see."""
     if not targets:
         return {}
-    rows = await connection.execute(_SEEN, ids_by_kind(targets))
+    ids = {kind: array_of(each) for kind, each in ids_by_kind(targets).items()}
+    rows = await connection.execute(_SEEN, ids)
     return {row[0]: row[1] for row in rows}
-
-
-def _profile(row: RowMapping) -> Profile:
-    return Profile(
-        id=row["profile_id"],
-        domain_id=row["domain_id"],
-        strategy_id=row["strategy_id"],
-        strategy_version=row["strategy_version"],
-    )
-
-
-def _broadened(row: RowMapping) -> BroadenedFrom | None:
-    if row["broadened_from"] is None:
-        return None
-    return BroadenedFrom(
-        request_id=row["broadened_from"],
-        reason=row["reason"],
-        widened=Widening.model_validate(row["widened"]),
-        depth=row["depth"],
-    )
-
-
-async def _scope(connection: AsyncConnection, row: RowMapping, request: RetrievalRequest) -> Scope:
-    """Return the caller's grants, narrowed by its credential and the request, and never widened (R13)."""
-    tenants: set[str] = set()
-    cases: set[str] = set()
-    values = {"principal": row["principal_id"], "narrowed": row["narrowed_to"]}
-    for tenant_id, case_id in (await connection.execute(_SCOPE, values)).all():
-        if request.tenant_id is not None and tenant_id != request.tenant_id:
-            continue
-        if case_id is None:
-            tenants.add(tenant_id)
-        else:
-            cases.add(case_id)
-    return Scope(frozenset(tenants), frozenset(cases))
-
-
-async def read_answer(connection: AsyncConnection, request_id: str, head: Any) -> Answer | None:
-    """Return the stored answer with its candidates; None while there is none."""
-    if head is None:
-        return None
-    rows = (await connection.execute(_CANDIDATES, {"id": request_id})).scalars()
-    return Answer.model_validate_json(json.dumps({**head, "candidates": list(rows)}))

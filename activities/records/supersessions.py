@@ -12,6 +12,7 @@ from datetime import datetime
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from activities.records.ids import array_of
 from contracts.candidates import Earlier
 from contracts.experience import Limits
 
@@ -41,7 +42,7 @@ async def read_earlier(
     if not ids:
         return {}
     found: dict[str, tuple[Earlier, ...]] = {}
-    for row in (await connection.execute(_EARLIER, {"ids": list(ids), "at": at})).mappings():
+    for row in (await connection.execute(_EARLIER, {"ids": array_of(ids), "at": at})).mappings():
         target = f"{row['kind']}/{row['successor']}"
         earlier = Earlier(f"{row['kind']}/{row['id']}", row["number"], Limits.model_validate(row["limits"] or {}))
         found[target] = (*found.get(target, ()), earlier)

@@ -28,7 +28,7 @@ PURE_MODULES = {
     ),
     *("fractions", "functools", "hashlib", "heapq", "itertools", "json", "math", "operator", "re", "string"),
     *("html", "textwrap", "types", "typing", "unicodedata", "urllib.parse", "uuid"),
-    *("pydantic", "contracts"),
+    *("pydantic", "pydantic_core", "contracts"),
 }
 IMPURE_NAMES = {"open", "print", "input", "exec", "eval", "compile", "__import__", "breakpoint"}
 IMPURE_ATTRIBUTES = {"now", "utcnow", "today", "uuid1", "uuid4", "getnode", "system_alias", "urandom", "monotonic"}

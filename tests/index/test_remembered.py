@@ -27,55 +27,55 @@ class Shelf:
     """Points as an engine holds them, and how many were read."""
 
     def __init__(self) -> None:
-        self.points: dict[str, Hit] = {}
+        self.points: dict[int, Hit] = {}
         self.reads = 0
 
-    def read(self, ids: Sequence[str]) -> dict[str, Hit]:
+    def read(self, ids: Sequence[int]) -> dict[int, Hit]:
         self.reads += len(ids)
         return {point: self.points[point] for point in ids if point in self.points}
 
 
 def test_a_point_is_read_once_and_keeps_the_score_of_each_search() -> None:
     shelf = Shelf()
-    shelf.points = {"1": hit("case/a"), "2": hit("case/b")}
+    shelf.points = {1: hit("case/a"), 2: hit("case/b")}
     remembered = RememberedHits(shelf.read)
-    assert [(each.target, each.score) for each in remembered.hits([("2", 0.5), ("1", 0.25)]) or ()] == [
+    assert [(each.target, each.score) for each in remembered.hits([(2, 0.5), (1, 0.25)]) or ()] == [
         ("case/b", 0.5),
         ("case/a", 0.25),
     ]
-    assert [each.score for each in remembered.hits([("1", 0.75)]) or ()] == [0.75]
+    assert [each.score for each in remembered.hits([(1, 0.75)]) or ()] == [0.75]
     assert shelf.reads == 2
 
 
 def test_a_point_that_went_between_two_reads_is_told_and_not_left_out() -> None:
     shelf = Shelf()
-    shelf.points = {"1": hit("case/a")}
-    assert RememberedHits(shelf.read).hits([("1", 0.5), ("2", 0.25)]) is None
+    shelf.points = {1: hit("case/a")}
+    assert RememberedHits(shelf.read).hits([(1, 0.5), (2, 0.25)]) is None
 
 
 def test_what_is_written_while_it_is_read_is_not_kept() -> None:
     shelf = Shelf()
-    shelf.points = {"1": hit("case/a", revision=1)}
+    shelf.points = {1: hit("case/a", revision=1)}
 
-    def overtaken(ids: Sequence[str]) -> dict[str, Hit]:
+    def overtaken(ids: Sequence[int]) -> dict[int, Hit]:
         old = shelf.read(ids)
-        shelf.points["1"] = hit("case/a", revision=2)
+        shelf.points[1] = hit("case/a", revision=2)
         remembered.forget(["case/a"])
         return old
 
     remembered = RememberedHits(overtaken)
-    assert [each.revision for each in remembered.hits([("1", 1.0)]) or ()] == [1]  # as it was when it was read
-    assert [each.revision for each in remembered.hits([("1", 1.0)]) or ()] == [2]
+    assert [each.revision for each in remembered.hits([(1, 1.0)]) or ()] == [1]  # as it was when it was read
+    assert [each.revision for each in remembered.hits([(1, 1.0)]) or ()] == [2]
 
 
 def test_the_oldest_go_first_and_nothing_stays_of_them() -> None:
     shelf = Shelf()
-    shelf.points = {str(number): hit(f"case/{number}") for number in range(5)}
+    shelf.points = {number: hit(f"case/{number}") for number in range(5)}
     remembered = RememberedHits(shelf.read, most=3)
-    remembered.hits([(str(number), 1.0) for number in range(5)])
-    remembered.hits([("2", 1.0), ("3", 1.0), ("4", 1.0)])
+    remembered.hits([(number, 1.0) for number in range(5)])
+    remembered.hits([(2, 1.0), (3, 1.0), (4, 1.0)])
     assert shelf.reads == 5
-    remembered.hits([("0", 1.0)])
+    remembered.hits([(0, 1.0)])
     assert shelf.reads == 6
 
 
@@ -86,7 +86,7 @@ def test_r9_every_find_says_what_is_held(steps: Sequence[tuple[str, int, int]]) 
     shelf = Shelf()
     remembered = RememberedHits(shelf.read, most=4)
     for step, number, revision in steps:
-        name, target = str(number), f"case/{number // 2}"  # two points of each target
+        target = f"case/{number // 2}"  # two points of each
         if step == "find":
             found = remembered.hits([(each, 1.0) for each in shelf.points])
             assert found is not None
@@ -95,9 +95,9 @@ def test_r9_every_find_says_what_is_held(steps: Sequence[tuple[str, int, int]]) 
             }
             continue
         if step == "write":
-            shelf.points[name] = hit(target, revision)
+            shelf.points[number] = hit(target, revision)
         else:
-            shelf.points.pop(name, None)
+            shelf.points.pop(number, None)
         remembered.forget([target])
 
 
