@@ -24,7 +24,7 @@ from activities.index.conditions import Below, Conditions, OneOf
 from activities.index.edge_compaction import Gate, copy_points, take_place
 from activities.index.edge_folder import sync_folder
 from activities.index.edge_remembered import RememberedHits
-from activities.index.lexical import VECTOR, Terms, document_terms
+from activities.index.lexical import SCANNED_BELOW, VECTOR, Terms, document_terms
 from activities.index.naming import REINDEX
 from activities.index.ranking import HIT_FIELDS, hit, rounded
 from contracts.errors import IndexSchemaMismatch
@@ -213,7 +213,9 @@ class EdgeCollection:
 def _config(dimensions: int) -> edge.EdgeConfig:
     return edge.EdgeConfig(
         vectors={str(name): edge.EdgeVectorParams(dimensions, edge.Distance.Cosine) for name in VectorName},
-        sparse_vectors={VECTOR: edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)},
+        sparse_vectors={
+            VECTOR: edge.EdgeSparseVectorParams(full_scan_threshold=SCANNED_BELOW, modifier=edge.Modifier.Idf)
+        },
         optimizers=edge.EdgeOptimizersConfig(indexing_threshold=_SCANNED_KILOBYTES),
     )
 

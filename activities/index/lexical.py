@@ -14,6 +14,9 @@ from qdrant_edge import Bm25, Bm25Config
 
 VECTOR = "bm25"
 """Name of the sparse vector in every collection."""
+SCANNED_BELOW = 500
+"""Points that a filter leaves up to which they are scored one by one. More of them are found faster by the words'
+own lists: at 10,000 points, of which a third are a domain's, in a seventh of the time."""
 
 _WORDS = 40.0
 """Words of a usual text: longer ones pay for their length. Measured on public reports, tickets and passages; at 256 the

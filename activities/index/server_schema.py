@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qdrant_client import AsyncQdrantClient, models
 
-from activities.index.lexical import VECTOR
+from activities.index.lexical import SCANNED_BELOW, VECTOR
 from activities.index.naming import REINDEX
 from contracts.errors import IndexSchemaMismatch
 from contracts.index import FILTERED_FIELDS, VectorName
@@ -21,7 +21,11 @@ async def create(client: AsyncQdrantClient, name: str, dimensions: int) -> None:
                 str(vector): models.VectorParams(size=dimensions, distance=models.Distance.COSINE)
                 for vector in VectorName
             },
-            sparse_vectors_config={VECTOR: models.SparseVectorParams(modifier=models.Modifier.IDF)},
+            sparse_vectors_config={
+                VECTOR: models.SparseVectorParams(
+                    modifier=models.Modifier.IDF, index=models.SparseIndexParams(full_scan_threshold=SCANNED_BELOW)
+                )
+            },
         )
     present = (await client.get_collection(name)).payload_schema
     for field, kind in FILTERED_FIELDS.items():
