@@ -113,8 +113,8 @@ def settle() -> None:
 
     The garbage collector passes by what start-up made: some 400,000 objects that stay, a full round over which stops
     every request for 0.3 s. Of what a retrieval makes next to nothing is in a circle: it is not looked through four
-    times in each, which took 0.8 ms. And a thread gives the interpreter's lock back after 0.5 ms instead of 5: a retrieval goes
-    to and fro between the event loop and the threads of index and embedding some thirty times.
+    times in each, which took 0.8 ms. And a thread gives the interpreter's lock back after 0.5 ms instead of 5: a
+    retrieval goes to and fro between the event loop and the threads of index and embedding some thirty times.
     """
     gc.collect()
     gc.freeze()

@@ -19,6 +19,7 @@ from activities.index.edge_shard import EdgeCollection
 from activities.index.lexical import query_terms
 from activities.index.naming import REINDEX, version_name
 from activities.index.ranking import best
+from activities.index.reads_together import ReadsTogether
 from contracts.errors import CaseloreError, IndexSchemaMismatch, IndexUnavailable
 from contracts.index import DenseQuery, Filter, Hit, IndexChange, LexicalQuery, Scope, Stored
 from contracts.labels import Collection
@@ -49,6 +50,7 @@ class EdgeIndex:
         self._folder: OwnedFolder | None = None
         self._shards: dict[Collection, EdgeCollection] = {}
         self._readers: ThreadPoolExecutor | None = None
+        self._searches: ReadsTogether | None = None
         self._writer: ThreadPoolExecutor | None = None
 
     async def open(self) -> None:
@@ -63,12 +65,13 @@ class EdgeIndex:
         await asyncio.to_thread(self._open)
         # Each pool keeps its own order: a read never queues behind a whole batch of writes.
         self._readers = ThreadPoolExecutor(2, thread_name_prefix="index-read")
+        self._searches = ReadsTogether(self._readers)
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="index-write")
 
     async def close(self) -> None:
         """Flush, let go of the folder. Harmless to repeat."""
         readers, writer = self._readers, self._writer
-        self._readers = self._writer = None
+        self._readers = self._searches = self._writer = None
         for pool in filter(None, (readers, writer)):
             await asyncio.to_thread(pool.shutdown)
         await asyncio.to_thread(self._close)
@@ -104,9 +107,8 @@ class EdgeIndex:
             check_vector(query.name, query.vector, self._dimensions)
             dense = query
             return await best(
-                lambda count: self._run(
-                    self._readers,
-                    lambda: self._shards[collection].nearest(dense.vector, dense.name, allowed, count),
+                lambda count: self._find(
+                    lambda: self._shards[collection].nearest(dense.vector, dense.name, allowed, count)
                 ),
                 limit,
             )
@@ -114,8 +116,7 @@ class EdgeIndex:
         if not terms.indices:
             return []
         return await best(
-            lambda count: self._run(self._readers, lambda: self._shards[collection].matching(terms, allowed, count)),
-            limit,
+            lambda count: self._find(lambda: self._shards[collection].matching(terms, allowed, count)), limit
         )
 
     async def stored(self, collection: Collection) -> list[Stored]:
@@ -149,15 +150,15 @@ class EdgeIndex:
         """Point every alias at this model's version and remove all other versions."""
         await self._run(self._writer, self._make_current)
 
+    async def _find(self, search: Callable[[], list[Hit]]) -> list[Hit]:
+        if self._searches is None:
+            raise _not_open(self._path)
+        return await self._searches.run(lambda: _guarded(self._path, search))
+
     async def _run(self, pool: ThreadPoolExecutor | None, call: Callable[[], _T]) -> _T:
         if pool is None:
-            raise IndexUnavailable(f"The index in {self._path} is not open.")
-
-        def guarded() -> _T:
-            with _refusals(self._path):
-                return call()
-
-        return await asyncio.get_running_loop().run_in_executor(pool, guarded)
+            raise _not_open(self._path)
+        return await asyncio.get_running_loop().run_in_executor(pool, _guarded, self._path, call)
 
     def _open(self) -> None:
         with _refusals(self._path):
@@ -237,6 +238,15 @@ class EdgeIndex:
             version = version_name(collection, self._model)
             self._folder.point_alias(collection, version)
             self._remove_others(collection, version)
+
+
+def _not_open(path: Path) -> IndexUnavailable:
+    return IndexUnavailable(f"The index in {path} is not open.")
+
+
+def _guarded(path: Path, call: Callable[[], _T]) -> _T:
+    with _refusals(path):
+        return call()
 
 
 @contextlib.contextmanager
