@@ -179,6 +179,7 @@ class Corpus:
     def _analyse(self) -> None:
         with psycopg.connect(self._url, autocommit=True) as connection:
             connection.execute("VACUUM (ANALYZE) experiences, revisions, projections")
+            connection.execute("CHECKPOINT")  # else it is written while something is measured
 
     def _changes(self, source: ProjectionSource) -> list[IndexChange]:
         return [

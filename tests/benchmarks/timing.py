@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Self
 
 _LOOK_EVERY = 0.005
 """Seconds between two looks at whether the event loop comes to its turn."""
@@ -22,9 +23,15 @@ class Timing:
     p90: float
     p99: float
 
+    @classmethod
+    def of(cls, taken: Sequence[float]) -> Self:
+        """Return the timing of calls that took so many milliseconds each."""
+        ranked = sorted(taken)
+        return cls(*(round(ranked[min(len(ranked) - 1, int(len(ranked) * part))], 2) for part in (0.5, 0.9, 0.99)))
 
-async def timed(rounds: int, call: Callable[[int], Awaitable[object]]) -> Timing:
-    """Return how long `call` takes, after a warm-up of a tenth of the rounds."""
+
+async def timed(rounds: int, call: Callable[[int], Awaitable[object]]) -> list[float]:
+    """Return how many milliseconds each `call` takes, after a warm-up of a tenth of the rounds."""
 
     async def nothing(_: int) -> str:
         return ""
@@ -34,8 +41,8 @@ async def timed(rounds: int, call: Callable[[int], Awaitable[object]]) -> Timing
 
 async def timed_after(
     rounds: int, prepare: Callable[[int], Awaitable[str]], call: Callable[[str, int], Awaitable[object]]
-) -> Timing:
-    """Return how long `call` takes on what `prepare` made, which isn't counted."""
+) -> list[float]:
+    """Return how long each `call` takes on what `prepare` made, which isn't counted."""
     taken: list[float] = []
     for number in range(-max(1, rounds // 10), rounds):
         made = await prepare(number)
@@ -43,8 +50,7 @@ async def timed_after(
         await call(made, number)
         if number >= 0:
             taken.append(1000 * (time.perf_counter() - began))
-    taken.sort()
-    return Timing(*(round(taken[min(rounds - 1, int(rounds * part))], 2) for part in (0.5, 0.9, 0.99)))
+    return taken
 
 
 class LoopWatch:
