@@ -24,5 +24,8 @@ def array_of(ids: Sequence[str]) -> str:
     """Return ids as Postgres writes an array, for a cast to `uuid[]`.
 
     A list costs more than the query that it is for: the driver looks through each item for what it has to escape.
+
+    Args:
+        ids: Each such as `is_id` takes, so none holds a quote.
     """
     return '{"' + '","'.join(ids) + '"}' if ids else "{}"
