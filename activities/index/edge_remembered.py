@@ -39,16 +39,15 @@ class RememberedHits:
         """Return what was found as hits; None when a point went meanwhile, and what took its place is to be found."""
         with self._lock:
             writes = self._writes
-            known = [(self._hits.get(point), score) for point, score in found]
-        lacking = [point for (point, _), (hit, _) in zip(found, known, strict=True) if hit is None]
-        if not lacking:
-            return [hit.scored(score) for hit, score in known if hit is not None]
-        read = self._read(lacking)
-        if len(read) < len(lacking):
-            return None
-        self._keep(read, writes)
-        every = zip(found, known, strict=True)
-        return [(hit or read[point]).scored(score) for (point, score), (hit, _) in every]
+            known = {point: hit for point, _ in found if (hit := self._hits.get(point)) is not None}
+        lacking = [point for point, _ in found if point not in known]
+        if lacking:
+            read = self._read(lacking)
+            if len(read) < len(lacking):
+                return None
+            self._keep(read, writes)
+            known |= read
+        return [known[point].scored(score) for point, score in found]
 
     def forget(self, targets: Iterable[str]) -> None:
         """Let go of every point of these targets; to be called after they were written, before that is told."""

@@ -118,9 +118,10 @@ async def _at_size(settings: Settings, asking: Asking, rounds: int) -> dict[str,
     for number in range(WARM * len(asking.questions)):
         await asking.runtime.parts.retrieval_activities.answer_retrieval(await asking.stored(number))
     alone, crowded = LoopWatch(), LoopWatch()
-    floors, product = await _in_turn(settings, asking, rounds)
+    part = max(1, rounds // TURNS)
+    floors, product = await _in_turn(settings, asking, part)
     async with alone.watching():  # by itself: two hundred looks a second cost what is measured
-        await _product(asking, max(1, rounds // TURNS))
+        await _product(asking, part)
         queries = await _queries(asking)
         searchable = await _projection(asking)
     async with crowded.watching():
@@ -138,11 +139,10 @@ async def _at_size(settings: Settings, asking: Asking, rounds: int) -> dict[str,
     }
 
 
-async def _in_turn(settings: Settings, asking: Asking, rounds: int) -> tuple[dict[str, Timing], dict[str, Timing]]:
+async def _in_turn(settings: Settings, asking: Asking, part: int) -> tuple[dict[str, Timing], dict[str, Timing]]:
     """Return the floors' and the product's timings, measured in turn: a machine's pace changes within a run."""
     floors: dict[str, list[float]] = {}
     product: dict[str, list[float]] = {}
-    part = max(1, rounds // TURNS)
     for _ in range(TURNS):
         for name, taken in (await _floors(settings, asking, part)).items():
             floors.setdefault(name, []).extend(taken)
