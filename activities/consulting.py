@@ -42,6 +42,10 @@ class Consulting:
         """Return one of them; see `ConsultationRecords.get`."""
         return await self._records.get(principal_id, consultation_id)
 
+    async def withdraw(self, principal_id: str, consultation_id: str) -> ConsultationView:
+        """End an open question of the caller's own; see `ConsultationRecords.withdraw`."""
+        return await self._records.withdraw(principal_id, consultation_id)
+
     async def reply(self, principal_id: str, consultation_id: str, reply: ConsultReply) -> ConsultationView:
         """Answer for the caller's domain, in words that hold no personal data: they cross to the asker's case.
 

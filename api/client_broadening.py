@@ -41,6 +41,10 @@ class BroadeningCalls(ClientTransport):
         """Answer a consultation for the caller's domain."""
         return await self.call("POST", f"/v1/consultations/{consultation_id}/reply", ConsultationView, body=reply)
 
+    async def withdraw_consultation(self, consultation_id: str) -> ConsultationView:
+        """End an open consultation that the caller asked for."""
+        return await self.call("POST", f"/v1/consultations/{consultation_id}/withdraw", ConsultationView)
+
     async def give_feedback(self, feedback: Feedback) -> FeedbackView:
         """Say how candidates turned out that a decision cites."""
         path = f"/v1/decisions/{feedback.decision_id}/feedback"

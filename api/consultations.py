@@ -64,3 +64,12 @@ async def reply(
     consulted opens nothing else.
     """
     return await services.consulting.reply(caller.id, str(consultation_id), reply)
+
+
+@router.post("/consultations/{consultation_id}/withdraw", summary="Withdraw your question")
+async def withdraw(services: Services, caller: Caller, consultation_id: IdInPath) -> ConsultationView:
+    """End an open consultation that you asked for: the other side doesn't see it any longer, and nobody replies.
+
+    What was asked stays in the papers of your case. A consultation that was replied to stays as it is.
+    """
+    return await services.consulting.withdraw(caller.id, str(consultation_id))

@@ -112,6 +112,7 @@ PERMISSIONS: Mapping[tuple[str, str], Permission] = {
     ("GET", "/v1/consultations"): Permission.READ,
     ("GET", "/v1/consultations/{consultation_id}"): Permission.READ,
     ("POST", "/v1/consultations/{consultation_id}/reply"): Permission.RETRIEVE,
+    ("POST", "/v1/consultations/{consultation_id}/withdraw"): Permission.RETRIEVE,
     ("POST", "/v1/decisions/{decision_id}/feedback"): Permission.RETRIEVE,
     ("GET", "/v1/decisions/{decision_id}/feedback"): Permission.READ,
     ("GET", "/v1/watermarks"): Permission.READ,

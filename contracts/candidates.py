@@ -58,6 +58,8 @@ class Found(NamedTuple):
     """What matched: `origin`, `object_refs`, `text`..."""
     section: int = 0
     """Of an article: the section that was found; the first is 0."""
+    near: bool | None = None
+    """Whether its meaning clears the strategy's bar; None where that was not measured."""
 
 
 @dataclass(frozen=True, slots=True)

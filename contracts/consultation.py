@@ -38,10 +38,12 @@ class Consultation(Model):
 
 
 class ConsultationState(StrEnum):
-    """Whether somebody has answered."""
+    """How far it is."""
 
     OPEN = "open"
     REPLIED = "replied"
+    WITHDRAWN = "withdrawn"
+    """Its asker needs no reply any more, or its case was erased; the other side doesn't see it any longer."""
 
 
 class ReplyCitation(Model):
@@ -91,6 +93,7 @@ class ConsultationView(Model):
     asked_at: datetime
     state: ConsultationState
     reply: ReplyView | None = None
+    withdrawn_at: datetime | None = None
     asked: Asked | None = None
     """None for the consulted side (R21)."""
 

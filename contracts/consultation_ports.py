@@ -51,7 +51,17 @@ class ConsultationRecords(Protocol):
             UnknownRetrieval: The named retrieval is not the caller's own for this consultation.
             UncitedCandidate: A citation is not from that retrieval's answer.
             InvalidField: A case is cited, or something twice, or nothing that citations could come from.
-            ConsultationClosed: Somebody has replied.
+            ConsultationClosed: Somebody has replied, or it was withdrawn.
             IdempotencyConflict: The id was used for another reply.
+        """
+        ...
+
+    async def withdraw(self, principal_id: str, consultation_id: str) -> ConsultationView:
+        """End an open question of the caller's own; idempotent by its id. The other side doesn't see it any more.
+
+        Raises:
+            UnknownConsultation: The caller is on neither side.
+            NotPermitted: Somebody else asked.
+            ConsultationClosed: Somebody has replied.
         """
         ...

@@ -1,7 +1,8 @@
 """Effort comparison: what finished work took, as a range with its sample (R19).
 
 Work and waiting are two figures that are never added up; neither is a price or a date. A range rests on work that
-succeeded, inside its limits and to the scope that was agreed; everything else is listed apart with the reason.
+is like what is to be done, succeeded, inside its limits and to the scope that was agreed; everything else is listed
+apart with the reason.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ class Comparison(StrEnum):
     NOT_SUCCEEDED = "not_succeeded"
     """It ended before the work was done."""
     OUTSIDE_LIMITS = "outside_limits"
+    FAR = "far_from_objective"
+    """Found, and far from what is to be done: hours of other work."""
     NO_ACTIVE_HOURS = "no_active_hours"
 
 
@@ -53,6 +56,8 @@ class Finished(Model):
     effort: Effort
     outcome: Outcome
     validity: ValidityState
+    is_far: bool = False
+    """Whether it doesn't clear the strategy's bar."""
 
 
 class Quantiles(Model):
@@ -180,6 +185,8 @@ def _at(ordered: Sequence[float], p: float) -> float:
 def _comparison(item: Finished) -> Comparison:
     if item.validity is ValidityState.OUT_OF_RANGE:
         return Comparison.OUTSIDE_LIMITS
+    if item.is_far:
+        return Comparison.FAR
     if item.outcome is not Outcome.SUCCEEDED:
         return Comparison.NOT_SUCCEEDED
     if item.effort.active_hours is None:

@@ -41,7 +41,7 @@
     │   ├── ScopeNotAcknowledged    the scope difference was not seen, or is another one by now
     │   ├── LifecycleClosed     rejected, retired and superseded take no more decisions
     │   ├── NotPublished        the change needs a published revision
-    │   ├── ConsultationClosed  somebody has replied
+    │   ├── ConsultationClosed  somebody has replied, or it was withdrawn
     │   ├── AdoptionNeeded      a profile's pin changes by a reviewed adoption only
     │   ├── CaseMerged          the case was merged into another, where its work goes on
     │   ├── AlreadyLinked       the two cases are linked in this way
@@ -255,7 +255,7 @@ class NotPublished(Conflict):
 
 
 class ConsultationClosed(Conflict):
-    """Somebody has replied for the domain already (R18)."""
+    """Somebody has replied for the domain already, or the question was withdrawn (R18)."""
 
 
 class AdoptionNeeded(Conflict):

@@ -30,6 +30,8 @@ class KeptRanking(Model):
     route: Route
     weight: float
     why: str = ""
+    near: int | None = None
+    """How many of the first clear the strategy's bar; None where that was not measured."""
     found: tuple[int, ...]
     matched: tuple[int, ...]
 

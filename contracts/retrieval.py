@@ -108,6 +108,8 @@ class Candidate(Model):
     validity: Validity
     contrast: str = ""
     """Why it stands apart: `shown to contrast: failed`; never a fix (R5). "" for what may apply."""
+    far: str = ""
+    """`far from the objective`: it doesn't clear the strategy's bar, so nothing counts on it; "" when it does."""
     supersedes: tuple[Superseded, ...] = ()
     feedback: CandidateFeedback = CandidateFeedback()
     """How it turned out for those who cited it; shown, and without effect on rank or eligibility."""
@@ -158,9 +160,9 @@ class Answer(Model):
     withdrawn: int = 0
     """Found in an index and left out because Postgres no longer holds them as current (R10)."""
     abstained: bool = False
-    """Nothing clears the bar: no candidate may apply."""
+    """Nothing clears the bar: every candidate is out of range or far from the objective."""
     nearest: tuple[Nearest, ...] = ()
-    """When it abstains: what came nearest. Empty when nothing was found at all."""
+    """When it abstains: the published text that came nearest. Empty when none was found at all."""
     notes: tuple[str, ...] = ()
     answered_at: datetime
     effort: EffortSummary | None = None

@@ -70,6 +70,7 @@ class AgainCandidate(Model):
     validity: ValidityState
     outcome: Outcome | None = None
     contrast: str = ""
+    far: str = ""
 
 
 class RerunDifference(Model):
@@ -136,6 +137,7 @@ def again(candidate: Candidate) -> AgainCandidate:
         validity=candidate.validity.state,
         outcome=candidate.outcome,
         contrast=candidate.contrast,
+        far=candidate.far,
     )
 
 

@@ -83,6 +83,18 @@ class SourceStep(Model):
     """Follow the concepts and intents of the first hits of the step's source; None doesn't."""
 
 
+class Bar(Model):
+    """How like the objective a candidate has to be; below it, it is shown as far and nothing counts on it (R15, R19).
+
+    Identity, the objective's own words and what near hits lead to clear it as well (see `contracts.likeness`).
+    """
+
+    cosine: float = Field(gt=0, lt=1, allow_inf_nan=False)
+    """The least, of the objective's vector with that of title or text."""
+    model: Line
+    """The embedding model that it was measured with. Cosines of one model say nothing of another's: no bar there."""
+
+
 class Strategy(Model):
     """A versioned retrieval definition."""
 
@@ -102,6 +114,8 @@ class Strategy(Model):
     """Targets of the first looks at the record, for each place of the list; most answers need the first only."""
     contrast: int = Field(default=0, ge=0, le=limits.RESULTS)
     """Places that an answer keeps for experience that did not succeed, shown apart; 0 mixes it in by rank (R5)."""
+    bar: Bar | None = None
+    """What a candidate has to clear to count; None: whatever is found counts."""
     contrast_look: int = Field(default=5, ge=1, le=500)
     """Targets of each contrast that belong to the first looks, wherever they stand in the order."""
 

@@ -10,51 +10,28 @@ from sqlalchemy import RowMapping, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from activities.records.cases import file_papers, require_case
+from activities.records.consultation_rows import LISTED, require_consultation, view_of
 from activities.records.database import Database
 from activities.records.domains import require_domain
-from activities.records.ids import is_id
 from activities.records.memory_use_paper import consultation_paper, reply_paper
 from activities.records.retrieval_requests import find_request, require_candidate, require_same
 from contracts import limits
 from contracts.consultation import (
-    Asked,
     Consultation,
     ConsultationState,
     ConsultationView,
     ConsultReply,
-    ReplyCitation,
-    ReplyView,
 )
 from contracts.errors import (
     ConsultationClosed,
     IdempotencyConflict,
     InvalidField,
     NotPermitted,
-    UnknownConsultation,
     UnknownRetrieval,
 )
 from contracts.retrieval import RetrievalRequest
 from contracts.text import digest
 
-# Row-level security leaves out what the reader's side doesn't know: to the consulted domain a question is its brief.
-_VIEW = """
-SELECT b.consultation_id::text AS consultation_id, b.domain_id, b.brief, b.asked_at, y.reply_id::text AS reply_id,
-       y.text, y.digest, y.replied_as, y.replied_at, c.request_id::text AS request_id, c.reason, c.asked_by,
-       q.case_id::text AS case_id,
-       (SELECT jsonb_agg(jsonb_build_object('ref', z.ref, 'revision', z.revision, 'why', z.why)
-                         ORDER BY z.ref, z.revision)
-          FROM consultation_citations z WHERE z.consultation_id = b.consultation_id) AS citations,
-       b.domain_id IN (SELECT app_consulted_domains()) AS is_consulted
-  FROM consultation_briefs b
-  LEFT JOIN consultation_replies y ON y.consultation_id = b.consultation_id
-  LEFT JOIN consultations c ON c.id = b.consultation_id
-  LEFT JOIN retrieval_requests q ON q.id = c.request_id
-"""
-_ONE = text(f"{_VIEW} WHERE b.consultation_id = CAST(:id AS uuid)")
-_LISTED = text(f"""{_VIEW}
- WHERE CAST(:state AS text) IS NULL OR (y.consultation_id IS NULL) = (:state = 'open')
- ORDER BY b.asked_at, b.consultation_id LIMIT :limit
-""")
 _HANDLES = text("""
 SELECT o.external_id, c.object_refs, c.id::text AS case_id, t.id AS tenant_id, t.name AS tenant
   FROM cases c JOIN origins o ON o.id = c.origin_id JOIN tenants t ON t.id = c.tenant_id
@@ -93,6 +70,12 @@ _CITATION = text("""
 INSERT INTO consultation_citations (consultation_id, request_id, ref, revision, why)
 VALUES (CAST(:id AS uuid), CAST(:request_id AS uuid), :ref, :revision, :why)
 """)
+# Waits for whoever replies, withdraws or erases the case at this moment: what comes after it is what they left.
+_LOCK = text("SELECT app_lock_consultation(CAST(:id AS uuid))")
+_WITHDRAW = text("""
+INSERT INTO consultation_withdrawals (consultation_id) VALUES (CAST(:id AS uuid)) ON CONFLICT DO NOTHING
+""")
+_OPEN_ONE = "an open consultation"
 _FILE = text("SELECT app_file_consult_reply(CAST(:id AS uuid), :title, :text, :digest)")
 
 
@@ -148,41 +131,64 @@ class ConsultationsTable:
                 await require_same(
                     connection, "consultations", "id", values["id"], values["digest"], field="consultation_id"
                 )
-            return _view(await _require(connection, consultation.consultation_id))
+            return view_of(await require_consultation(connection, consultation.consultation_id))
 
     async def listed(self, principal_id: str, *, state: ConsultationState | None, limit: int) -> list[ConsultationView]:
         """See `contracts.consultation_ports.ConsultationRecords.listed`."""
         async with self._database.as_principal(principal_id) as connection:
-            rows = await connection.execute(_LISTED, {"state": state, "limit": max(0, min(limit, 200))})
-            return [_view(row) for row in rows.mappings()]
+            rows = await connection.execute(LISTED, {"state": state, "limit": max(0, min(limit, 200))})
+            return [view_of(row) for row in rows.mappings()]
 
     async def get(self, principal_id: str, consultation_id: str) -> ConsultationView:
         """See `contracts.consultation_ports.ConsultationRecords.get`."""
         async with self._database.as_principal(principal_id) as connection:
-            return _view(await _require(connection, consultation_id))
+            return view_of(await require_consultation(connection, consultation_id))
 
     async def reply(self, principal_id: str, consultation_id: str, reply: ConsultReply) -> ConsultationView:
         """See `contracts.consultation_ports.ConsultationRecords.reply`."""
         _check_citations(reply)
         content = digest([principal_id, reply.model_dump(mode="json")])
         async with self._database.as_principal(principal_id) as connection:
-            asked = await _require(connection, consultation_id)
+            asked = await require_consultation(connection, consultation_id)
             if not asked["is_consulted"] or asked["asked_by"] == principal_id:
                 raise NotPermitted(
                     f"Only domain {asked['domain_id']!r} replies, and nobody to a question of their own.",
                     field="consultation_id",
                     accepted="a consultation that asks a domain of yours",
                 )
+            await connection.execute(_LOCK, {"id": consultation_id})
+            asked = await require_consultation(connection, consultation_id)
+            if asked["withdrawn_at"] is not None:
+                raise ConsultationClosed("It was withdrawn.", field="consultation_id", accepted=_OPEN_ONE)
             if asked["reply_id"] is None and await self._add_reply(connection, principal_id, asked, reply, content):
-                return _view(await _require(connection, consultation_id))
-            replied = await _require(connection, consultation_id)
+                return view_of(await require_consultation(connection, consultation_id))
+            replied = await require_consultation(connection, consultation_id)
             if replied["reply_id"] not in (None, reply.reply_id):
                 raise ConsultationClosed(
-                    "Somebody has replied for the domain.", field="consultation_id", accepted="an open consultation"
+                    "Somebody has replied for the domain.", field="consultation_id", accepted=_OPEN_ONE
                 )
             if replied["digest"] != content:
                 raise IdempotencyConflict("This id was used for another reply.", field="reply_id")
-            return _view(replied)
+            return view_of(replied)
+
+    async def withdraw(self, principal_id: str, consultation_id: str) -> ConsultationView:
+        """See `contracts.consultation_ports.ConsultationRecords.withdraw`."""
+        async with self._database.as_principal(principal_id) as connection:
+            await require_consultation(connection, consultation_id)
+            await connection.execute(_LOCK, {"id": consultation_id})
+            asked = await require_consultation(connection, consultation_id)
+            if asked["asked_by"] != principal_id:
+                raise NotPermitted(
+                    "Only who asked may withdraw it.", field="consultation_id", accepted="a consultation of your own"
+                )
+            if asked["reply_id"] is not None:
+                raise ConsultationClosed(
+                    "Somebody has replied, and the reply is filed.", field="consultation_id", accepted=_OPEN_ONE
+                )
+            if asked["withdrawn_at"] is None:
+                await connection.execute(_WITHDRAW, {"id": consultation_id})
+                asked = await require_consultation(connection, consultation_id)
+            return view_of(asked)
 
     async def _add_reply(
         self, connection: AsyncConnection, principal_id: str, asked: RowMapping, reply: ConsultReply, content: str
@@ -211,15 +217,6 @@ class ConsultationsTable:
         filed = {"id": values["id"], **paper.model_dump(include={"title", "text"})}
         await connection.execute(_FILE, {**filed, "digest": digest([paper.kind, paper.title, paper.text])})
         return True
-
-
-async def _require(connection: AsyncConnection, consultation_id: str) -> RowMapping:
-    row = None
-    if is_id(consultation_id):
-        row = (await connection.execute(_ONE, {"id": consultation_id})).mappings().first()
-    if row is None:
-        raise UnknownConsultation("You are on neither side of such a consultation.", field="consultation_id")
-    return row
 
 
 async def _replied_as(connection: AsyncConnection, asked: RowMapping, reply: ConsultReply) -> str:
@@ -252,22 +249,3 @@ def _check_citations(reply: ConsultReply) -> None:
         )
     if len({(citation.ref, citation.revision) for citation in reply.citations}) < len(reply.citations):
         raise InvalidField("A candidate is cited twice.", field="citations.ref", accepted="each once")
-
-
-def _view(row: RowMapping) -> ConsultationView:
-    reply = asked = None
-    if row["reply_id"] is not None:
-        reply = ReplyView(
-            text=row["text"],
-            citations=tuple(ReplyCitation.model_validate(citation) for citation in row["citations"] or ()),
-            replied_as=row["replied_as"],
-            replied_at=row["replied_at"],
-        )
-    if row["asked_by"] is not None:
-        asked = Asked.model_validate({name: row[name] for name in Asked.model_fields})
-    return ConsultationView(
-        **{name: row[name] for name in ("consultation_id", "domain_id", "brief", "asked_at")},
-        state=ConsultationState.OPEN if reply is None else ConsultationState.REPLIED,
-        reply=reply,
-        asked=asked,
-    )

@@ -65,6 +65,14 @@ SELECT title || E'\\n' || content::text FROM revisions
 _MARK_CASE = text("""
 UPDATE cases SET erased_at = coalesce(erased_at, clock_timestamp()) WHERE id = CAST(:case_id AS uuid)
 """)
+# A reply would be new text of a case that is no more.
+_WITHDRAW_QUESTIONS = text("""
+INSERT INTO consultation_withdrawals (consultation_id)
+SELECT c.id FROM consultations c JOIN retrieval_requests q ON q.id = c.request_id
+ WHERE q.case_id = CAST(:case_id AS uuid)
+   AND NOT EXISTS (SELECT 1 FROM consultation_replies y WHERE y.consultation_id = c.id)
+ON CONFLICT DO NOTHING
+""")
 
 
 class Plan(Protocol):
@@ -165,6 +173,7 @@ class CasePlan:
             case = self._text(connection, withdrawn, kept, dry=False)
             await case.erase()
             await connection.execute(_MARK_CASE, {"case_id": self._case_id})
+            await connection.execute(_WITHDRAW_QUESTIONS, {"case_id": self._case_id})
             if was_erased and not case.counts:
                 return 0
             await add_removed(connection, id_, case.counts)

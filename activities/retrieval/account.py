@@ -28,12 +28,16 @@ def not_read(task: RetrievalTask, reads: Sequence[Read], watermarks: Sequence[Wa
 def nearest(weighing: Weighing) -> tuple[Nearest, ...]:
     """Return what came nearest to an answer that abstains, each with why it doesn't apply (R15).
 
-    Only published text is named: a live case is never out of range.
+    Only published text is named: a live case is a fact to compare, and stands among the candidates.
     """
     outside = [
-        Nearest(ref=item.record.target, revision=item.record.revision, why=item.validity.reasons)
+        Nearest(
+            ref=item.record.target,
+            revision=item.record.revision,
+            why=tuple(filter(None, [item.far, *item.validity.reasons])),
+        )
         for item in weighing.weighed
-        if item.is_out_of_range
+        if item.record.kind is not CandidateKind.CASE and (item.is_out_of_range or item.far)
     ]
     refused = [
         Nearest(ref=record.target, revision=record.revision, why=(why,))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from activities.retrieval.bar import FAR, HeldToBar
 from activities.retrieval.budget import fit, room
 from activities.retrieval.extracts import words
 from activities.retrieval.reads import Read
@@ -35,6 +36,8 @@ class Weighed:
     """What its supersession left without a successor, of what the request states (R10)."""
     contrast: str = ""
     """Why it stands apart from the answer's other candidates; "" when it doesn't (R5)."""
+    far: str = ""
+    """`FAR` when it doesn't clear the strategy's bar (R15)."""
 
     @property
     def is_out_of_range(self) -> bool:
@@ -75,6 +78,7 @@ def in_order(reads: Sequence[Read], k: int) -> list[Fused]:
 
 def weigh(task: RetrievalTask, fused: Sequence[Fused], reads: Sequence[Read], resolution: Resolution) -> Weighing:
     """Return what may be shown, by the record alone; candidates that are out of range come last."""
+    held = HeldToBar(task, reads)
     by_name = {read.name: (read, {found.target: found for found in reversed(read.found)}) for read in reads}
     weighed: list[Weighed] = []
     ineligible: list[tuple[CandidateRecord, str]] = []
@@ -95,7 +99,8 @@ def weigh(task: RetrievalTask, fused: Sequence[Fused], reads: Sequence[Read], re
         gaps = _gaps(record, task.request)
         validity = _validity(record, task.request, gaps, detail=detail)
         contrast = contrast_of(record, task.strategy)
-        weighed.append(Weighed(record, found_by, detail, validity, gaps, contrast))
+        far = FAR if held.is_far(record, found_by, detail=detail) else ""
+        weighed.append(Weighed(record, found_by, detail, validity, gaps, contrast, far))
     weighed.sort(key=lambda item: item.is_out_of_range)  # stable: order is kept
     return Weighing(weighed, stale, ineligible)
 
@@ -164,6 +169,7 @@ def _candidate(rank: int, item: Weighed, extract: str, complete: bool) -> Candid
         limits=_limits(record),
         validity=item.validity,
         contrast=item.contrast,
+        far=item.far,
         supersedes=tuple(Superseded(ref=earlier.ref, revision=earlier.revision) for earlier in record.supersedes),
         feedback=record.feedback,
     )

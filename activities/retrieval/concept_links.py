@@ -18,7 +18,7 @@ from contracts.labels import Collection
 from contracts.ports import SearchIndex
 from contracts.strategy import Links
 
-FOLLOWED = "its own concepts were followed"
+CONCEPTS_FOLLOWED = "its own concepts were followed"
 """Why a hit that the links start from has a place among what they lead to: they must not push it out."""
 
 
@@ -79,7 +79,7 @@ class ConceptLinks:
             for key in sources.keys() & each:
                 sources[key].add(ref)
         return [
-            Found(hit.target, hit.revision, _shared(hit, sources) or (FOLLOWED,), hit.section)
+            Found(hit.target, hit.revision, _shared(hit, sources) or (CONCEPTS_FOLLOWED,), hit.section)
             for hit in best_of_each(hits)[: links.depth]
         ]
 

@@ -44,6 +44,7 @@ def _finished(item: Weighed) -> Finished | None:
         effort=draft.effort,
         outcome=draft.outcome,
         validity=item.validity.state,
+        is_far=bool(item.far),
     )
 
 

@@ -10,6 +10,7 @@ from time import perf_counter
 
 from activities.observation import SILENT, Telemetry
 from activities.retrieval.account import broadened_note, nearest, not_read, notes
+from activities.retrieval.bar import bar_note
 from activities.retrieval.composing import Composed, compose, looks
 from activities.retrieval.rankings import kept
 from activities.retrieval.reads import Read
@@ -59,6 +60,7 @@ class RetrievalEngine:
         self._records = records
         self._telemetry = telemetry
         self._clock = clock
+        self._embedder = embedder
         self._times = times or TimeLimits()
         self._routes = Routes(records, index, embedder, self._times.route, telemetry.tracing)
 
@@ -124,7 +126,7 @@ class RetrievalEngine:
     ) -> Answer:
         strategy = task.strategy
         weighing, candidates = composed.weighing, composed.candidates
-        abstained = all(item.validity.state is ValidityState.OUT_OF_RANGE for item in candidates)
+        abstained = all(item.far or item.validity.state is ValidityState.OUT_OF_RANGE for item in candidates)
         wanted = task.request.results or strategy.results
         return Answer(
             request_id=task.request.request_id,
@@ -140,7 +142,7 @@ class RetrievalEngine:
             abstained=abstained,
             nearest=nearest(weighing) if abstained else (),
             notes=(
-                *filter(None, [progress.note, broadened_note(task)]),
+                *filter(None, [progress.note, broadened_note(task), bar_note(strategy, self._embedder.model)]),
                 *notes(reads, weighing, len(candidates), wanted),
             ),
             answered_at=answered_at,

@@ -17,6 +17,9 @@ from contracts.labels import Collection
 from contracts.ports import SearchIndex
 from contracts.strategy import Hop
 
+NAMED_IN = "named in "
+"""Begins why a record was found that a hit names."""
+
 
 @dataclass(frozen=True, slots=True)
 class Hopping:
@@ -83,4 +86,4 @@ def _found(hit: Hit, *fields: str) -> Found:
 
 
 def _named_by(keys: Mapping[str, frozenset[str]], hit: Hit) -> list[str]:
-    return [f"named in {ref}" for ref, said in keys.items() if not said.isdisjoint(hit.names)]
+    return [f"{NAMED_IN}{ref}" for ref, said in keys.items() if not said.isdisjoint(hit.names)]

@@ -19,12 +19,14 @@ def kept(task: RetrievalTask, reads: Sequence[Read], resolution: Resolution) -> 
     rankings: list[KeptRanking] = []
     for read in reads:
         places: list[tuple[int, int]] = []
+        near: list[bool | None] = []
         for found in read.found:
             finding = (found.target, found.revision, found.section)
             if finding not in findings and len(findings) == MOST_TARGETS:
                 continue
             place = findings.setdefault(finding, len(findings))
             places.append((place, fields.setdefault(_named_only(read.route, found.fields), len(fields))))
+            near.append(found.near)
         if places:
             rankings.append(
                 KeptRanking(
@@ -32,6 +34,7 @@ def kept(task: RetrievalTask, reads: Sequence[Read], resolution: Resolution) -> 
                     route=read.route,
                     weight=read.weight,
                     why=read.why,
+                    near=None if near[0] is None else near.count(True),  # what is nearest comes first
                     found=tuple(place for place, _ in places),
                     matched=tuple(field for _, field in places),
                 )
@@ -60,8 +63,14 @@ def reads_of(strategy: Strategy, rankings: Rankings) -> list[Read]:
             weight=ranking.weight,
             why=ranking.why,
             found=tuple(
-                Found(finding.ref, finding.revision, rankings.fields[matched], finding.section)
-                for finding, matched in (
+                Found(
+                    finding.ref,
+                    finding.revision,
+                    rankings.fields[matched],
+                    finding.section,
+                    near=None if ranking.near is None else rank < ranking.near,
+                )
+                for rank, (finding, matched) in enumerate(
                     (rankings.findings[place], matched)
                     for place, matched in zip(ranking.found, ranking.matched, strict=True)
                 )

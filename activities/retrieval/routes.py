@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from activities.observation import SILENT
+from activities.retrieval.bar import bar_of
 from activities.retrieval.following import Following
 from activities.retrieval.reads import Clocked, ObjectiveVector, Read, best_of_each, filter_of, given, own_case
 from contracts.candidates import CanonicalLookup, Found, RetrievalTask
@@ -102,7 +103,17 @@ class Routes:
             else DenseQuery(await vector.get(), _VECTORS[route])
         )
         hits = await self._targets(task, step, query)
-        return [Found(hit.target, hit.revision, _MATCHED[route], hit.section) for hit in hits]
+        bar = bar_of(task.strategy, self._embedder.model) if isinstance(query, DenseQuery) else None
+        return [
+            Found(
+                hit.target,
+                hit.revision,
+                _MATCHED[route],
+                hit.section,
+                near=None if bar is None else hit.score >= bar.cosine,
+            )
+            for hit in hits
+        ]
 
     async def _targets(self, task: RetrievalTask, step: SourceStep, query: DenseQuery | LexicalQuery) -> list[Hit]:
         """Return the best hit of each target: the sections of one long article must not push the others out."""

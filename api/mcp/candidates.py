@@ -25,6 +25,7 @@ class CandidateView(Model):
     outcome: Outcome | None = Field(description="What was observed; null for a live case and for an article.")
     proof_level: ProofLevel | None
     contrast: str = Field(description="Not empty: it stands apart, as a reason against a route; never a fix.")
+    far: str = Field(description="Not empty: it shares little with the objective and is no precedent.")
     validity: ValidityState = Field(description="Whether its limits fit the request. `revalidate`: check again first.")
     quoted_reasons: tuple[str, ...] = Field(default=(), description="Why validity is so; may quote its conditions.")
     quoted_routes: tuple[str, ...] = Field(description="Routes that found it. A rank is no measure of fit.")
@@ -54,6 +55,7 @@ def candidate_view(found: Candidate) -> CandidateView:
         outcome=found.outcome,
         proof_level=found.proof_level,
         contrast=inline(found.contrast),
+        far=inline(found.far),
         validity=found.validity.state,
         quoted_reasons=reasons_of(found.validity),
         quoted_routes=tuple(map(_route, found.reason[:10])),
@@ -99,6 +101,8 @@ def labels_of(view: CandidateView) -> str:
         said.append(f"outcome {view.outcome}, proof {view.proof_level}")
     if view.contrast:
         said.append(f"{view.contrast}, never a fix")
+    if view.far:
+        said.append(view.far)
     return f"{view.ref} revision {view.revision}: " + "; ".join([*said, f"validity {view.validity}"])
 
 

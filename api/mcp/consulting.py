@@ -44,7 +44,13 @@ class SeeConsultations(Asked):
     consultation_id: Annotated[Id | None, Field(description="One of them; left out: the oldest that are listed.")] = (
         None
     )
-    state: Annotated[ConsultationState | None, Field(description="Only open, or only replied ones.")] = None
+    state: Annotated[ConsultationState | None, Field(description="Only open, replied or withdrawn ones.")] = None
+
+
+class WithdrawConsultation(Asked):
+    """A question of one's own that needs no reply any more."""
+
+    consultation_id: Annotated[Id, Field(description="Which one; you asked it, and nobody has replied.")]
 
 
 class CitedInReply(Asked):
@@ -101,6 +107,10 @@ async def _see(client: CaseloreClient, asked: SeeConsultations) -> Told:
     if asked.consultation_id is not None:
         return _told([await client.get_consultation(asked.consultation_id)])
     return _told(await client.consultations(state=asked.state, limit=LISTED))
+
+
+async def _withdraw(client: CaseloreClient, asked: WithdrawConsultation) -> Told:
+    return _told([await client.withdraw_consultation(asked.consultation_id)])
 
 
 async def _reply(client: CaseloreClient, asked: ReplyToConsultation) -> Told:
@@ -168,6 +178,17 @@ SEE_CONSULTATIONS = Tool(
     asks=SeeConsultations,
     gives=Consultations,
     run=_see,
+)
+WITHDRAW_CONSULTATION = Tool(
+    name="withdraw_consultation",
+    title="Withdraw your question",
+    description=(
+        "End an open question of yours that needs no reply any more, or that told more than it should have: the other "
+        "side doesn't see it any longer. One that was replied to stays as it is."
+    ),
+    asks=WithdrawConsultation,
+    gives=Consultations,
+    run=_withdraw,
 )
 REPLY_TO_CONSULTATION = Tool(
     name="reply_to_consultation",

@@ -16,7 +16,12 @@ from activities.failures import failure_fields
 from api.client import CaseloreClient
 from api.mcp import resources
 from api.mcp.broadening import BROADEN_RETRIEVAL
-from api.mcp.consulting import CONSULT_DOMAIN, REPLY_TO_CONSULTATION, SEE_CONSULTATIONS
+from api.mcp.consulting import (
+    CONSULT_DOMAIN,
+    REPLY_TO_CONSULTATION,
+    SEE_CONSULTATIONS,
+    WITHDRAW_CONSULTATION,
+)
 from api.mcp.deciding import RECORD_DECISION, REPORT_CHECK
 from api.mcp.guide import INSTRUCTIONS
 from api.mcp.prompts import NAME, PROMPT, work_a_task
@@ -32,6 +37,7 @@ TOOLS: tuple[Tool[Any], ...] = (
     CONSULT_DOMAIN,
     SEE_CONSULTATIONS,
     REPLY_TO_CONSULTATION,
+    WITHDRAW_CONSULTATION,
     RECORD_DECISION,
     REPORT_CHECK,
     PROPOSE_EXPERIENCE,

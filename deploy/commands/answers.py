@@ -61,6 +61,8 @@ def _candidate(candidate: Candidate, text: int) -> list[Text]:
     labels.append(f" · {candidate.owner or 'no domain yet'} · ")
     words, style = _VALIDITY[candidate.validity.state]
     labels.append(words, style=style)
+    if candidate.far:
+        labels.append(f", {candidate.far}", style="yellow")
     if candidate.validity.reasons:
         labels.append(f"\n   {_short('; '.join(candidate.validity.reasons), 150)}", style="dim")
     limits = limits_line(candidate.limits)

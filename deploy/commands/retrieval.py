@@ -107,11 +107,11 @@ def _answer(answer: Answer) -> list[str]:
 
 
 def _candidate(candidate: Candidate) -> list[str]:
-    label = f"{candidate.outcome or candidate.state}, {candidate.validity.state}"
+    labels = (candidate.outcome or candidate.state, candidate.validity.state, candidate.contrast, candidate.far)
     found_by = ", ".join(f"{each.route} {each.rank}" for each in candidate.reason)
     return [
         f"{candidate.rank:>3}  {candidate.ref} revision {candidate.revision}: {candidate.title}",
-        f"     {label}{f', {candidate.contrast}' if candidate.contrast else ''}; found by {found_by}",
+        f"     {', '.join(filter(None, labels))}; found by {found_by}",
     ]
 
 

@@ -26,6 +26,7 @@ NOT_THEIRS = {
     "consult_domain": "UnknownRetrieval",
     "see_consultations": "UnknownConsultation",
     "reply_to_consultation": "UnknownConsultation",
+    "withdraw_consultation": "UnknownConsultation",
     "record_decision": "UnknownRetrieval",
     "report_check": "UnknownRetrieval",
     "propose_experience": "UnverifiedResult",
@@ -83,6 +84,9 @@ async def task(world: World) -> AsyncIterator[Task]:
                 "reason": "r",
             }
             asked = await call(agent, "consult_domain", **question)
+            other = await call(agent, "consult_domain", **{**question, "brief": "Which other setting?"})
+            withdrawn = {"consultation_id": other["consultations"][0]["consultation_id"]}
+            await call(agent, "withdraw_consultation", **withdrawn)
         statement = {"kind": "proposition", "text": "Rows decide.", "concepts": ["register"]}
         consultation = {"consultation_id": asked["consultations"][0]["consultation_id"]}
         yield Task(
@@ -94,6 +98,7 @@ async def task(world: World) -> AsyncIterator[Task]:
                 "consult_domain": question,
                 "see_consultations": consultation,
                 "reply_to_consultation": {**consultation, "text": "None."},
+                "withdraw_consultation": withdrawn,
                 "record_decision": decided,
                 "report_check": {"decision_id": decision["decision_id"], "check_id": "check-1", "outcome": "held"},
                 "propose_experience": {

@@ -169,6 +169,7 @@ async def test_the_tools_are_few_and_well_described(address: str) -> None:
         "consult_domain",
         "see_consultations",
         "reply_to_consultation",
+        "withdraw_consultation",
         "record_decision",
         "report_check",
         "propose_experience",

@@ -316,3 +316,89 @@ async def test_r4_no_sql_of_the_application_gets_around_it(two: World) -> None:
                                              values)  # fmt: skip
             assert filed.scalar_one() is False
     assert changed(two.everything(), before) == []
+
+
+async def test_r18_a_withdrawn_question_is_seen_by_its_asker_alone(two: World) -> None:
+    """Nobody replies to it, nothing is filed, and what was asked stays in the case."""
+    case_id = await two.open_case()
+    task = await ask(two, case_id=case_id)
+    asked = consultation()
+    await two.consultations.ask("ann", task.request.request_id, asked)
+    own = await consulted(two, "dev", asked.consultation_id)
+    papers = two.rows("SELECT id FROM case_papers WHERE case_id = %s", case_id)
+    view = await two.consultations.withdraw("ann", asked.consultation_id)
+    before = two.everything()
+    assert await two.consultations.withdraw("ann", asked.consultation_id) == view
+    assert changed(two.everything(), before) == []
+    assert (view.state, view.brief, view.reply) == (ConsultationState.WITHDRAWN, asked.brief, None)
+    assert view.withdrawn_at is not None
+    for who in ("dev", "otto", "cora"):
+        for act in (
+            two.consultations.get(who, asked.consultation_id),
+            two.consultations.reply(who, asked.consultation_id, reply()),
+            two.memory.open("dev", request("builder", consultation_id=asked.consultation_id)),
+        ):
+            with pytest.raises(UnknownConsultation):
+                await act
+        listed = await two.consultations.listed(who, state=None, limit=200)
+        assert asked.consultation_id not in {each.consultation_id for each in listed}
+    assert (await two.memory.answer("dev", own.request_id)).request_id == own.request_id, "its own work stays its own"
+    states = {
+        state: {each.consultation_id for each in await two.consultations.listed("ann", state=state, limit=200)}
+        for state in ConsultationState
+    }
+    assert [state for state, ids in states.items() if asked.consultation_id in ids] == [ConsultationState.WITHDRAWN]
+    assert two.rows("SELECT id FROM case_papers WHERE case_id = %s", case_id) == papers
+    assert changed(two.everything(), before) == []
+    assert two.rows(
+        "SELECT actor_id FROM audit WHERE action = 'consultation_withdrawn' AND subject = %s",
+        f"consultation/{asked.consultation_id}",
+    ) == [("ann",)]
+
+
+async def test_r18_only_the_asker_withdraws_and_only_what_is_open(two: World) -> None:
+    task = await ask(two, case_id=await two.open_case())
+    asked, replied = consultation(), consultation()
+    for each in (asked, replied):
+        await two.consultations.ask("ann", task.request.request_id, each)
+    await two.consultations.reply("dev", replied.consultation_id, reply())
+    before = two.everything()
+    refusals: list[tuple[str, str, type[CaseloreError]]] = [
+        ("dev", asked.consultation_id, NotPermitted),
+        ("bob", asked.consultation_id, UnknownConsultation),
+        ("nobody", asked.consultation_id, UnknownConsultation),
+        ("ann", new_id(), UnknownConsultation),
+        ("ann", "no id", UnknownConsultation),
+        ("ann", replied.consultation_id, ConsultationClosed),
+    ]
+    for who, consultation_id, error in refusals:
+        with pytest.raises(error):
+            await two.consultations.withdraw(who, consultation_id)
+    for who in ("dev", "bob"):
+        with pytest.raises((ProgrammingError, IntegrityError), match="row-level security"):
+            async with two.database.as_principal(who) as connection:
+                await connection.execute(
+                    text("INSERT INTO consultation_withdrawals VALUES (CAST(:id AS uuid))"),
+                    {"id": asked.consultation_id},
+                )
+    assert changed(two.everything(), before) == []
+
+
+async def test_r24_a_reply_and_a_withdrawal_at_once_leave_one_of_them(two: World) -> None:
+    task = await ask(two, case_id=await two.open_case())
+    for _ in range(8):
+        asked = consultation()
+        await two.consultations.ask("ann", task.request.request_id, asked)
+        ended = await asyncio.gather(
+            two.consultations.reply("dev", asked.consultation_id, reply()),
+            two.consultations.withdraw("ann", asked.consultation_id),
+            return_exceptions=True,
+        )
+        refused = [each for each in ended if isinstance(each, BaseException)]
+        assert [type(each) in (ConsultationClosed, UnknownConsultation) for each in refused] == [True]
+        both = two.one(
+            "SELECT count(*) FROM consultation_replies y JOIN consultation_withdrawals w USING (consultation_id)"
+            " WHERE consultation_id = %s",
+            asked.consultation_id,
+        )
+        assert both == 0

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
+import pytest
 import pytest_asyncio
 
-from contracts.consultation import ReplyCitation
+from contracts.consultation import ConsultationState, ReplyCitation
 from contracts.erased_text import ERASED
 from contracts.erasure import ErasureState
+from contracts.errors import UnknownConsultation
 from tests.records.asking import NO_RANKINGS, answer, answered, ask, candidate, check_result, citing
 from tests.records.broadening import broadening, consultation, feedback, reply
 from tests.records.test_erasures import CANARY, Office
@@ -90,3 +93,35 @@ async def test_r11_papers_of_replies_say_that_what_they_cite_was_erased(world: W
     assert json.loads(text)["citations"] == [{"ref": ref, "revision": 1, "why": "It is known.", "erased": True}]
     view = await world.consultations.get("ann", asked.consultation_id)
     assert view.reply is not None and view.reply.citations == (ReplyCitation(ref=ref, revision=1, why=ERASED),)
+
+
+async def test_r11_nothing_is_filed_in_a_case_that_is_no_more(world: World, office: Office) -> None:
+    """An open question ends with its case; one of another case stays."""
+    asked = {await world.open_case(): consultation(), await world.open_case(): consultation()}
+    for case_id, question in asked.items():
+        task = await ask(world, case_id=case_id)
+        await world.consultations.ask("ann", task.request.request_id, question)
+    erased, kept = asked
+    await office.erase(case_id=erased)
+
+    with pytest.raises(UnknownConsultation):
+        await world.consultations.reply("dev", asked[erased].consultation_id, reply(text=CANARY))
+    await world.consultations.reply("dev", asked[kept].consultation_id, reply(text="Known."))
+    view = await world.consultations.get("ann", asked[erased].consultation_id)
+    assert (view.state, view.brief) == (ConsultationState.WITHDRAWN, ERASED)
+    assert office.holding() == []
+
+
+async def test_r11_a_reply_during_the_erasure_is_filed_and_erased_or_refused(world: World, office: Office) -> None:
+    for _ in range(4):
+        case_id = await world.open_case()
+        task = await ask(world, case_id=case_id)
+        question = consultation()
+        await world.consultations.ask("ann", task.request.request_id, question)
+        said, _ = await asyncio.gather(
+            world.consultations.reply("dev", question.consultation_id, reply(text=CANARY)),
+            office.erase(case_id=case_id),
+            return_exceptions=True,
+        )
+        assert not isinstance(said, BaseException) or isinstance(said, UnknownConsultation)
+        assert office.holding() == []

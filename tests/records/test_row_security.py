@@ -60,7 +60,9 @@ OWNING_TENANT = {
     },
     **{
         table: f"SELECT c.asked_by FROM {table} t JOIN consultations c ON c.id = t.consultation_id"
-        for table in ("consultation_briefs", "consultation_replies", "consultation_citations")
+        for table in (
+            "consultation_briefs", "consultation_replies", "consultation_citations", "consultation_withdrawals",
+        )
     },
     **{
         table: f"SELECT u.decided_by FROM {table} t JOIN memory_uses u USING (decision_id)"
@@ -113,6 +115,9 @@ async def fill(world: World, tenant: str, person: str) -> None:
     await world.broadenings.open(person, task.request.request_id, broadening())
     asked = consultation()
     await world.consultations.ask(person, task.request.request_id, asked)
+    other = consultation()
+    await world.consultations.ask(person, task.request.request_id, other)
+    await world.consultations.withdraw(person, other.consultation_id)
     # Nobody of the crowd works for the consulted domain; its rows are put there by hand.
     world.owner.execute(
         "INSERT INTO consulted_retrievals (request_id, consultation_id) VALUES (%s, %s)",

@@ -14,6 +14,7 @@ from contracts.strategies import (
     DEVELOPMENT,
     EFFORT_ASSESSMENT,
     ROOT_CLASSIFICATION,
+    ROOT_CLASSIFICATION_2,
     SHIPPED,
     newest,
 )
@@ -29,6 +30,11 @@ DIGESTS = {
     ("configuration", 2): "5bc8235513ec1c58ba8a72a3458cf2f9dd9919e6e351c7308b5b4509ca52b49b",
     ("development", 2): "c0a64fa36f391afd3440b53726cc37d31559c9b89a5bce561aa38710e09a850b",
     ("effort-assessment", 2): "4388c0440791ed29d9e5390328582880a10c96cc837ff0ca0ce18b3ab5a76343",
+    ("root-classification", 2): "85be744e8a6fd667e9caaeab3ac4fc2f066d41198425ed22132c3d123cffab3b",
+    ("data-investigation", 3): "5ae85b71fed0f47246761ac0bd649c5551e5360ffe9a8c4676b5960e7739f806",
+    ("configuration", 3): "949de98bf71102d86d7c5e5b2386739a82081d3f2376e5306d91dd8376f46138",
+    ("development", 3): "b1818d80d9fcc78962d633f9785fbe2ea9d173f7e0dacc8bffbb5f940104647a",
+    ("effort-assessment", 3): "a53bb31a3b53aeab0408d08d0e2a1b9cdf819e2c1e7609366424036cc97da7a0",
 }
 
 
@@ -48,7 +54,7 @@ def test_a_default_that_shipped_never_changes_r14() -> None:
         },
         Strategy: {
             "rrf_k": 60, "show_detail": True, "results": 10, "effort_minimum": None, "looks": (2, 6), "contrast": 0,
-            "contrast_look": 5,
+            "bar": None, "contrast_look": 5,
         },
     }  # fmt: skip
     for part, defaults in shipped.items():
@@ -82,8 +88,7 @@ def test_root_learns_from_rejected_routes_r5() -> None:
 
 @pytest.mark.parametrize("strategy_id", ["data-investigation", "configuration", "development"])
 def test_the_second_specialists_follow_terms_and_keep_failures_apart_r5_r14(strategy_id: str) -> None:
-    strategy = newest(strategy_id)
-    assert strategy.version == 2
+    strategy = _version(strategy_id, 2)
     first = strategy.steps[0]
     assert first.hop is not None
     assert first.links is not None
@@ -95,8 +100,23 @@ def test_the_second_specialists_follow_terms_and_keep_failures_apart_r5_r14(stra
     assert linked == {CandidateKind.EXPERIENCE, CandidateKind.ARTICLE}
 
 
+@pytest.mark.parametrize("strategy_id", sorted({strategy.id for strategy in SHIPPED}))
+def test_the_newest_of_each_is_the_one_before_with_a_bar_r14_r15(strategy_id: str) -> None:
+    strategy = newest(strategy_id)
+    before = _version(strategy_id, strategy.version - 1)
+    assert strategy.bar is not None
+    assert strategy.guide.startswith(before.guide)
+    changed = {"version": strategy.version, "guide": strategy.guide, "bar": strategy.bar}
+    assert before.model_copy(update=changed) == strategy
+
+
+def _version(strategy_id: str, version: int) -> Strategy:
+    (strategy,) = [each for each in SHIPPED if (each.id, each.version) == (strategy_id, version)]
+    return strategy
+
+
 def test_only_shipped_strategies_have_a_newest_version() -> None:
-    assert newest("root-classification") is ROOT_CLASSIFICATION
+    assert newest("root-classification") is ROOT_CLASSIFICATION_2
     with pytest.raises(LookupError):
         newest("guesswork")
 

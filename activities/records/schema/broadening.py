@@ -90,6 +90,14 @@ consultation_replies = Table(
     ),
 )
 
+consultation_withdrawals = Table(
+    "consultation_withdrawals",
+    metadata,
+    reference("consultation_id", "consultation_briefs.consultation_id"),
+    PrimaryKeyConstraint("consultation_id"),
+    moment("withdrawn_at", default=True),
+)
+
 consultation_citations = Table(
     "consultation_citations",
     metadata,

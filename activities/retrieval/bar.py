@@ -1,0 +1,85 @@
+"""Holding what was found to the strategy's bar: what is far from the objective says so, and nothing counts on it (R15).
+
+A label and no more: it orders nothing and leaves nothing out. What could not be measured, since no dense route
+answered or its ranking ended above the bar, is never called far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from activities.retrieval.concept_links import CONCEPTS_FOLLOWED
+from activities.retrieval.extracts import words
+from activities.retrieval.identifier_hop import NAMED_IN
+from activities.retrieval.reads import Read
+from contracts.candidates import CandidateRecord, Found, RetrievalTask
+from contracts.labels import Collection
+from contracts.likeness import answers, wanted_of
+from contracts.retrieval import RouteState
+from contracts.strategy import Bar, Route, Strategy
+
+FAR = "far from the objective"
+"""The label of a candidate below the bar."""
+_MEASURED = frozenset({Route.DENSE_TITLE, Route.DENSE_BODY})
+"""Routes over everything that a step accepts; what none of them has near is not near."""
+
+
+def bar_of(strategy: Strategy, model: str) -> Bar | None:
+    """Return the bar that an embedding model's cosines are held to; None where there is none to hold them to."""
+    bar = strategy.bar
+    return bar if bar is not None and model.partition("@")[0] == bar.model else None
+
+
+def bar_note(strategy: Strategy, model: str) -> str:
+    """Return that the strategy's bar is not applied, and why; "" when it is, or when there is none."""
+    if strategy.bar is None or bar_of(strategy, model) is not None:
+        return ""
+    return f"Nothing is called far: the strategy's bar is measured with {strategy.bar.model}, and {model} is used."
+
+
+class HeldToBar:
+    """Tells what is far from the objective.
+
+    Args:
+        task: Its objective and its strategy's bar.
+        reads: Everything that the routes found.
+    """
+
+    def __init__(self, task: RetrievalTask, reads: Sequence[Read]) -> None:
+        self._task = task
+        self._has_bar = task.strategy.bar is not None
+        self._wanted = wanted_of(task.request.objective)
+        measured = [read for read in reads if read.route in _MEASURED and read.found and _is_measured(read)]
+        endless = {read.collection for read in measured if _ends_above(read)}
+        self._told: frozenset[Collection] = frozenset(read.collection for read in measured) - endless
+        self._leads = {read.collection for read in measured if read.found[0].near}
+
+    def is_far(self, record: CandidateRecord, found_by: Sequence[tuple[Read, int, Found]], *, detail: bool) -> bool:
+        """Return whether nothing of a record answers to the objective.
+
+        Args:
+            record: The target as the record holds it.
+            found_by: Every read that found it, its rank there, and how.
+            detail: Whether the text behind a synopsis may be read.
+        """
+        if not self._has_bar or any(self._clears(read, found) for read, _, found in found_by):
+            return False
+        if not all(read.collection in self._told for read, _, _ in found_by):
+            return False
+        said = words(record, self._task.request, detail=detail or record.case is not None)
+        return not answers(f"{record.title}\n{said.text[said.best :]}", self._wanted)
+
+    def _clears(self, read: Read, found: Found) -> bool:
+        if read.route is Route.IDENTIFIER_HOP:  # what only shares a name was found by words
+            return read.collection in self._leads and any(field.startswith(NAMED_IN) for field in found.fields)
+        if read.route is Route.CONCEPT_LINKS:
+            return read.collection in self._leads and found.fields != (CONCEPTS_FOLLOWED,)
+        return found.near is True or read.route is Route.REGISTRY
+
+
+def _is_measured(read: Read) -> bool:
+    return read.state is RouteState.OK and read.found[0].near is not None
+
+
+def _ends_above(read: Read) -> bool:
+    return len(read.found) >= read.step.depth and read.found[-1].near is True
