@@ -7,6 +7,7 @@ answered or its ranking ended above the bar, is never called far.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 from activities.retrieval.concept_links import CONCEPTS_FOLLOWED
 from activities.retrieval.extracts import words
@@ -14,7 +15,7 @@ from activities.retrieval.identifier_hop import NAMED_IN
 from activities.retrieval.reads import Read
 from contracts.candidates import CandidateRecord, Found, RetrievalTask
 from contracts.labels import Collection
-from contracts.likeness import answers, wanted_of
+from contracts.likeness import Wanted, answers, wanted_of
 from contracts.retrieval import RouteState
 from contracts.strategy import Bar, Route, Strategy
 
@@ -48,7 +49,6 @@ class HeldToBar:
     def __init__(self, task: RetrievalTask, reads: Sequence[Read]) -> None:
         self._task = task
         self._has_bar = task.strategy.bar is not None
-        self._wanted = wanted_of(task.request.objective)
         measured = [read for read in reads if read.route in _MEASURED and read.found and _is_measured(read)]
         endless = {read.collection for read in measured if _ends_above(read)}
         self._told: frozenset[Collection] = frozenset(read.collection for read in measured) - endless
@@ -68,6 +68,10 @@ class HeldToBar:
             return False
         said = words(record, self._task.request, detail=detail or record.case is not None)
         return not answers(f"{record.title}\n{said.text[said.best :]}", self._wanted)
+
+    @cached_property
+    def _wanted(self) -> Wanted:
+        return wanted_of(self._task.request.objective)  # asked for seldom: most of what is listed is near
 
     def _clears(self, read: Read, found: Found) -> bool:
         if read.route is Route.IDENTIFIER_HOP:  # what only shares a name was found by words

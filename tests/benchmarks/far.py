@@ -5,7 +5,8 @@ python -m tests.benchmarks.far [--data DIR] [--json FILE] [--vectors FILE]
 Reports of a tracker become cases in the product's index. A later report asks for the earlier one that its maintainers
 named, once by its title alone and once with its text; and questions about the world ask too, of which nothing there
 can be a precedent. Routes, fusion and bar are the engine's own. The figure of the shipped strategies was chosen on
-SeaMonkey's reports and HotpotQA's questions, for which other figures are shown; Hadoop's and MuSiQue's are scored.
+SeaMonkey's reports and HotpotQA's questions, for which other figures are shown, and on the demo's own questions;
+Hadoop's and MuSiQue's are scored.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from activities.retrieval.concept_links import FOLLOWED, ConceptLinks
+from activities.retrieval.concept_links import CONCEPTS_FOLLOWED, ConceptLinks
 from contracts.candidates import Found
 from contracts.concept_links import links_of
 from contracts.index import Filter, Scope
@@ -46,7 +46,7 @@ async def _shared(
 async def test_records_that_share_a_concept_or_intent_are_found_and_name_it_r15(index: SearchIndex) -> None:
     await _library(index)
     assert await _shared(index) == {
-        FIRST: (FOLLOWED,),
+        FIRST: (CONCEPTS_FOLLOWED,),
         SHARING: ("concept: renewal register",),
         BY_INTENT: ("intent: restore printing",),
     }

@@ -74,9 +74,9 @@ class Measuring(Memory):
 
 
 def detail(likeness: dict[str, float], *records: CandidateRecord, **given: Any) -> Measuring:
-    return Measuring(hits={Collection.DETAIL: [record.target for record in records]}, likeness=likeness, **given).holds(
-        *records
-    )
+    memory = Measuring(hits={Collection.DETAIL: [record.target for record in records]}, likeness=likeness, **given)
+    memory.holds(*records)
+    return memory
 
 
 OTHER = draft(text="Feed the cat.")

@@ -30,11 +30,11 @@ DIGESTS = {
     ("configuration", 2): "5bc8235513ec1c58ba8a72a3458cf2f9dd9919e6e351c7308b5b4509ca52b49b",
     ("development", 2): "c0a64fa36f391afd3440b53726cc37d31559c9b89a5bce561aa38710e09a850b",
     ("effort-assessment", 2): "4388c0440791ed29d9e5390328582880a10c96cc837ff0ca0ce18b3ab5a76343",
-    ("root-classification", 2): "85be744e8a6fd667e9caaeab3ac4fc2f066d41198425ed22132c3d123cffab3b",
-    ("data-investigation", 3): "5ae85b71fed0f47246761ac0bd649c5551e5360ffe9a8c4676b5960e7739f806",
-    ("configuration", 3): "949de98bf71102d86d7c5e5b2386739a82081d3f2376e5306d91dd8376f46138",
-    ("development", 3): "b1818d80d9fcc78962d633f9785fbe2ea9d173f7e0dacc8bffbb5f940104647a",
-    ("effort-assessment", 3): "a53bb31a3b53aeab0408d08d0e2a1b9cdf819e2c1e7609366424036cc97da7a0",
+    ("root-classification", 2): "d12b3c717821dd4453e8aa320db500e66bcb5f8e32605973a4ba3242442e8dfa",
+    ("data-investigation", 3): "d05e2e8e9153f15f26ee1559582bb332387cd33cf7bf40fb400ff13e66a3aff1",
+    ("configuration", 3): "82bd4a8195618cd3a4068b67853356f65ab05a0ddb1eee743fb13d734d36183d",
+    ("development", 3): "241a8b4e273c1a60d904ad202c95fc6631004fc2c0e19f1b93249a1e09a9cae1",
+    ("effort-assessment", 3): "855326b9c94ff57b9ad1ab2bc94cbd4d98f5394ee75c58bc705d38df419c7b7e",
 }
 
 
