@@ -40,7 +40,9 @@ A closed case is not a method. A method is not a permission: each task acts on i
    that nothing was found where it looked, not that nothing is known.
 3. **Weigh.** The order is no measure of fit, and a shared title says nothing about a shared mechanism. Look at outcome,
    proof, limits and validity first. `revalidate` means to check before relying on it; `out_of_range` means that it was
-   true elsewhere. What is shown to contrast is a reason against a route, never a fix. How often earlier readers were
+   true elsewhere. What is shown to contrast is a reason against a route, never a fix. What is called far shares little
+   with the objective: no precedent. An answer that abstains has nothing else to show; go further or start from the
+   symptom. How often earlier readers were
    helped or misled is told beside a candidate and moves nothing.
 4. **Read in full** (`read_candidate`) what you consider, with its conditions and what speaks against it.
 5. **Name the discriminator**: the check whose result differs between this mechanism and its neighbours. Carry it out on
@@ -48,7 +50,8 @@ A closed case is not a method. A method is not a permission: each task acts on i
 6. **Go further only for a reason**: `broaden_retrieval` records why the evidence asks for another strategy, another
    domain or fewer filters. It never reaches beyond your grants.
 7. **Ask another domain** (`consult_domain`) when the choice turns on something that it owns. Send a question without
-   names and ids. The reply is evidence to weigh: no grant, no conclusion that you have to adopt.
+   names and ids. The reply is evidence to weigh: no grant, no conclusion that you have to adopt. Withdraw a question
+   (`withdraw_consultation`) that needs no reply any more.
 8. **Record the decision** (`record_decision`): what you chose, rejected or found not applicable, each with reference,
    revision and reason, and the fresh checks that you need. Record it too when you use nothing.
 9. **Report each check** (`report_check`): held or failed, with what you saw. A failed check is worth as much.

@@ -37,7 +37,15 @@ def answer_panel(answer: Answer, *, title: str, objective: str, profile_id: str,
     if len(answer.candidates) > most:
         parts.append(Text(f"and {len(answer.candidates) - most} more to weigh", style="dim"))
     if answer.abstained:
-        parts.append(Text("abstained: nothing here can be used as it is", style="yellow"))
+        parts.append(
+            Text(
+                "abstained: nothing here can be used as it is; broaden the search, or consult another domain", "yellow"
+            )
+        )
+        parts += [
+            Text(f"nearest: {each.ref} revision {each.revision}: {_short('; '.join(each.why), 150)}", style="dim")
+            for each in answer.nearest
+        ]
     marks = ", ".join(
         f"{mark.collection} {mark.position}" + (f" ({mark.pending} pending)" if mark.pending else "")
         for mark in answer.watermarks

@@ -56,6 +56,7 @@ def answer(text: str = "text", **changed: Any) -> Answer:
         limits=limits,
         validity=Validity(state=ValidityState.REVALIDATE, reasons=(f"u1: check {text}",)),
         contrast="shown to contrast: failed",
+        far="far from the objective",
         feedback=CandidateFeedback(own=UsefulnessCounts(helped=1, misled=3)),
         effort=ComparedEffort(active_hours=3, changed_scope=text, comparison=Comparison.SCOPE_CHANGED),
     ).model_copy(update=changed)
@@ -120,10 +121,12 @@ def test_spec_3_words_of_cases_are_on_quoted_lines_only(text: str) -> None:
 def test_r5_what_failed_says_so_before_its_text_and_is_never_a_fix() -> None:
     view = view_of(answer("Restart the queue."), "Decide.")
     shown = told(view)
-    said = shown.index("outcome failed, proof executed; shown to contrast: failed, never a fix; validity revalidate")
+    said = shown.index(
+        "outcome failed, proof executed; shown to contrast: failed, never a fix; far from the objective; validity revalidate"
+    )
     assert said < shown.index("> Restart the queue.\n", said)
     names = list(json.loads(view.model_dump_json())["candidates"][0])
-    labels = ("outcome", "proof_level", "contrast", "validity", "quoted_reasons")
+    labels = ("outcome", "proof_level", "contrast", "far", "validity", "quoted_reasons")
     assert max(map(names.index, labels)) < min(names.index("quoted_title"), names.index("quoted_text"))
 
 
