@@ -34,7 +34,7 @@ def nearest(weighing: Weighing) -> tuple[Nearest, ...]:
         Nearest(
             ref=item.record.target,
             revision=item.record.revision,
-            why=tuple(filter(None, [item.far, *item.validity.reasons])),
+            why=tuple(filter(None, [item.far, *(item.validity.reasons if item.is_out_of_range else ())])),
         )
         for item in weighing.weighed
         if item.record.kind is not CandidateKind.CASE and (item.is_out_of_range or item.far)

@@ -7,7 +7,8 @@ from pydantic import Field
 from api.mcp.candidates import CandidateView, candidate_lines, candidate_view
 from api.mcp.quoting import NOTICE, inline, quoted
 from contracts import limits
-from contracts.effort import EffortRange, EffortSummary
+from contracts.effort import EffortSummary
+from contracts.effort_words import summary_lines
 from contracts.model import Model
 from contracts.retrieval import Answer, RouteState
 
@@ -104,20 +105,8 @@ def told(view: AnswerView) -> str:
     if view.withdrawn:
         lines.append(f"Left out, for they are no longer current: {view.withdrawn}")
     if view.effort is not None:
-        lines += _effort(view.effort)
+        lines += summary_lines(view.effort)
     lines.append(view.notice)
     for candidate in view.candidates:
         lines += ["", *candidate_lines(candidate)]
     return "\n".join(lines)
-
-
-def _effort(effort: EffortSummary) -> list[str]:
-    figures = (("Active hours", effort.active), ("Waiting hours", effort.waiting), ("Active/estimate", effort.error))
-    return [f"{name}: {_range(figure)}" for name, figure in figures] + [effort.not_given]
-
-
-def _range(figure: EffortRange) -> str:
-    found = figure.quantiles
-    if found is None:
-        return figure.withheld
-    return f"p10 {found.p10:g}, p50 {found.p50:g}, p90 {found.p90:g} from {figure.n} items"

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from api.mcp.quoting import inline, listed, quoted, visible
 from contracts.effort import ComparedEffort
+from contracts.effort_words import own_words
 from contracts.experience import Limits
 from contracts.feedback import CandidateFeedback
 from contracts.labels import CandidateKind, Outcome, ProofLevel, ValidityState
@@ -148,11 +149,5 @@ def _earlier_use(feedback: CandidateFeedback) -> str:
 
 
 def _hours(effort: ComparedEffort) -> list[str]:
-    figures = (
-        ("estimated", effort.estimate_hours),
-        ("active", effort.active_hours),
-        ("waiting", effort.waiting_hours),
-    )
-    hours = "; ".join(f"{name} {value:g} h" for name, value in figures if value is not None)
-    lines = [f"effort, {effort.comparison}: {hours or 'no hours recorded'}"]
+    lines = [own_words(effort)]
     return [*lines, *quoted(f"Changed scope: {effort.changed_scope}")] if effort.changed_scope else lines

@@ -89,6 +89,7 @@ def environment() -> Environment:
         day=words.day,
         seconds=words.seconds_words,
         digits=_digits,
+        figure=words.figure,
         quoted=lambda text: quote(str(text), safe=""),
     )
     shared: Any = {

@@ -148,6 +148,11 @@ def place(path: str) -> str:
     return "at-" + re.sub(r"[^a-z0-9]+", "-", path.lower()).strip("-")
 
 
+def figure(value: float) -> str:
+    """Return a recorded or reckoned number to three places at most."""
+    return f"{round(value, 3):g}"
+
+
 def moment(at: datetime | None) -> str:
     """Return a time in UTC, to the minute."""
     return "" if at is None else at.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")

@@ -8,6 +8,7 @@ from rich.console import Group
 from rich.panel import Panel
 from rich.text import Text
 
+from contracts.effort_words import own_words, summary_lines
 from contracts.labels import CandidateKind, ValidityState
 from contracts.retrieval import Answer, Candidate
 from deploy.commands.drafts import limits_line
@@ -37,15 +38,14 @@ def answer_panel(answer: Answer, *, title: str, objective: str, profile_id: str,
     if len(answer.candidates) > most:
         parts.append(Text(f"and {len(answer.candidates) - most} more to weigh", style="dim"))
     if answer.abstained:
-        parts.append(
-            Text(
-                "abstained: nothing here can be used as it is; broaden the search, or consult another domain", "yellow"
-            )
-        )
+        parts.append(Text("abstained: nothing here can be used as it is", style="yellow"))
+        parts.append(Text("broaden the search for a reason, or consult the domain that may know", style="yellow"))
         parts += [
             Text(f"nearest: {each.ref} revision {each.revision}: {_short('; '.join(each.why), 150)}", style="dim")
             for each in answer.nearest
         ]
+    if answer.effort is not None:
+        parts += [Text(line) for line in summary_lines(answer.effort)]
     marks = ", ".join(
         f"{mark.collection} {mark.position}" + (f" ({mark.pending} pending)" if mark.pending else "")
         for mark in answer.watermarks
@@ -76,6 +76,8 @@ def _candidate(candidate: Candidate, text: int) -> list[Text]:
     limits = limits_line(candidate.limits)
     why = ", ".join(f"{match.route} #{match.rank}" for match in candidate.reason)
     lines = [head, labels, Text(f"   found by {why}", style="dim")]
+    if candidate.effort is not None:
+        lines.append(Text(f"   {own_words(candidate.effort)}"))
     if limits:
         lines.append(Text(f"   limits: {limits}", style="dim"))
     lines.append(Text(f"   cite as {candidate.ref} revision {candidate.revision}", style="dim"))

@@ -12,6 +12,7 @@ import typer
 from activities.records.database import Database
 from activities.records.retrieval_history import RetrievalHistoryTable
 from activities.retrieval.rerun import Rerunner
+from contracts.effort_words import own_words, summary_lines
 from contracts.retrieval import Answer, Candidate
 from contracts.retrieval_record import Rerun, RetrievalRecord, UseDone
 from deploy.commands.attach import attached
@@ -95,6 +96,7 @@ def _answer(answer: Answer) -> list[str]:
         ),
         f"  answered at {answer.answered_at:%Y-%m-%d %H:%M:%S.%f}" + (", abstained" if answer.abstained else ""),
         *(f"  {line}" for each in answer.candidates for line in _candidate(each)),
+        *(f"  {line}" for line in (summary_lines(answer.effort) if answer.effort else ())),
         *(f"  nearest: {each.ref} revision {each.revision}: {'; '.join(each.why)}" for each in answer.nearest),
         *(
             f"  index {mark.collection}: position {mark.position} of {mark.head}, {mark.pending} pending"
@@ -112,6 +114,7 @@ def _candidate(candidate: Candidate) -> list[str]:
     return [
         f"{candidate.rank:>3}  {candidate.ref} revision {candidate.revision}: {candidate.title}",
         f"     {', '.join(filter(None, labels))}; found by {found_by}",
+        *([f"     {own_words(candidate.effort)}"] if candidate.effort else []),
     ]
 
 

@@ -21,7 +21,7 @@ def shown(given: Answer) -> str:
 def test_an_abstention_names_the_nearest_and_the_way_on_r15() -> None:
     said = shown(answer("limits"))
     assert "abstained" in said
-    assert "broaden the search, or consult another domain" in said
+    assert "broaden the search for a reason, or consult the domain that may know" in said
     assert f"nearest: {REF} revision 2: limited to limits" in said
 
 

@@ -34,8 +34,12 @@ def _item(
     effort: Effort,
     outcome: Outcome = Outcome.SUCCEEDED,
     validity: ValidityState = ValidityState.OK,
+    *,
+    is_far: bool = False,
 ) -> Finished:
-    return Finished(ref=f"experience/{number}", revision=1, effort=effort, outcome=outcome, validity=validity)
+    return Finished(
+        ref=f"experience/{number}", revision=1, effort=effort, outcome=outcome, validity=validity, is_far=is_far
+    )
 
 
 def _items(*hours: float, **given_: Any) -> list[Finished]:
@@ -150,6 +154,7 @@ def test_there_is_no_sum_of_work_and_waiting_and_no_price_or_date() -> None:
         (Comparison.NOT_SUCCEEDED, _item(9, Effort(active_hours=900), Outcome.REJECTED_ROUTE)),
         (Comparison.NOT_SUCCEEDED, _item(9, Effort(active_hours=900), Outcome.FAILED)),
         (Comparison.OUTSIDE_LIMITS, _item(9, Effort(active_hours=900), validity=ValidityState.OUT_OF_RANGE)),
+        (Comparison.FAR, _item(9, Effort(active_hours=900), is_far=True)),
         (Comparison.NO_ACTIVE_HOURS, _item(9, Effort(estimate_hours=900, waiting_hours=900))),
     ],
 )

@@ -122,7 +122,7 @@ def test_r5_what_failed_says_so_before_its_text_and_is_never_a_fix() -> None:
     view = view_of(answer("Restart the queue."), "Decide.")
     shown = told(view)
     said = shown.index(
-        "outcome failed, proof executed; shown to contrast: failed, never a fix; far from the objective; validity revalidate"
+        "outcome failed, proof executed; shown to contrast: failed, never a fix; far from the objective; validity"
     )
     assert said < shown.index("> Restart the queue.\n", said)
     names = list(json.loads(view.model_dump_json())["candidates"][0])
