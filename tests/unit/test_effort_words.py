@@ -50,7 +50,7 @@ def test_the_page_tells_the_same_r19() -> None:
         in shown
     )
     assert "Shown below and not counted: 1 far from objective, 1 not succeeded." in shown
-    assert "66.667 of 100 further works" in shown
+    assert "67 of 100 further works" in shown
     assert "Neither a price for today nor a date to commit to." in shown
 
 
