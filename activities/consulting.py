@@ -33,10 +33,15 @@ class Consulting:
         return await self._records.ask(principal_id, request_id, consultation)
 
     async def listed(
-        self, principal_id: str, *, state: ConsultationState | None = None, limit: int = 50
+        self,
+        principal_id: str,
+        *,
+        state: ConsultationState | None = None,
+        limit: int = 50,
+        newest_first: bool = False,
     ) -> list[ConsultationView]:
-        """Return what the caller's side has asked and what its domains are asked, the oldest first."""
-        return await self._records.listed(principal_id, state=state, limit=limit)
+        """Return what the caller's side has asked and what its domains are asked, the oldest or the newest first."""
+        return await self._records.listed(principal_id, state=state, limit=limit, newest_first=newest_first)
 
     async def get(self, principal_id: str, consultation_id: str) -> ConsultationView:
         """Return one of them; see `ConsultationRecords.get`."""

@@ -94,6 +94,8 @@ class ConsultationView(Model):
     state: ConsultationState
     reply: ReplyView | None = None
     withdrawn_at: datetime | None = None
+    is_consulted: bool = False
+    """Whether a domain of the reader's is asked: by a profile or a review role there."""
     asked: Asked | None = None
     """None for the consulted side (R21)."""
 

@@ -30,8 +30,10 @@ class ConsultationRecords(Protocol):
         """
         ...
 
-    async def listed(self, principal_id: str, *, state: ConsultationState | None, limit: int) -> list[ConsultationView]:
-        """Return what the caller's side has asked and what its domains are asked, the oldest first."""
+    async def listed(
+        self, principal_id: str, *, state: ConsultationState | None, limit: int, newest_first: bool = False
+    ) -> list[ConsultationView]:
+        """Return what the caller's side has asked and what its domains are asked, the oldest or the newest first."""
         ...
 
     async def get(self, principal_id: str, consultation_id: str) -> ConsultationView:

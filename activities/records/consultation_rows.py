@@ -25,12 +25,14 @@ SELECT b.consultation_id::text AS consultation_id, b.domain_id, b.brief, b.asked
   LEFT JOIN retrieval_requests q ON q.id = c.request_id
 """
 _ONE = text(f"{_VIEW} WHERE b.consultation_id = CAST(:id AS uuid)")
-LISTED = text(f"""{_VIEW}
+_LISTED = f"""{_VIEW}
  WHERE CAST(:state AS text) IS NULL OR :state = CASE WHEN y.consultation_id IS NOT NULL THEN 'replied'
                                                       WHEN w.consultation_id IS NOT NULL THEN 'withdrawn'
                                                       ELSE 'open' END
- ORDER BY b.asked_at, b.consultation_id LIMIT :limit
-""")
+ ORDER BY b.asked_at {{order}}, b.consultation_id LIMIT :limit
+"""
+OLDEST_FIRST = text(_LISTED.format(order="ASC"))
+NEWEST_FIRST = text(_LISTED.format(order="DESC"))
 
 
 async def require_consultation(connection: AsyncConnection, consultation_id: str) -> RowMapping:
@@ -62,7 +64,7 @@ def view_of(row: RowMapping) -> ConsultationView:
     if row["asked_by"] is not None:
         asked = Asked.model_validate({name: row[name] for name in Asked.model_fields})
     return ConsultationView(
-        **{name: row[name] for name in ("consultation_id", "domain_id", "brief", "asked_at")},
+        **{name: row[name] for name in ("consultation_id", "domain_id", "brief", "asked_at", "is_consulted")},
         state=_state(row),
         reply=reply,
         withdrawn_at=row["withdrawn_at"],

@@ -10,7 +10,7 @@ from sqlalchemy import RowMapping, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from activities.records.cases import file_papers, require_case
-from activities.records.consultation_rows import LISTED, require_consultation, view_of
+from activities.records.consultation_rows import NEWEST_FIRST, OLDEST_FIRST, require_consultation, view_of
 from activities.records.database import Database
 from activities.records.domains import require_domain
 from activities.records.memory_use_paper import consultation_paper, reply_paper
@@ -133,10 +133,13 @@ class ConsultationsTable:
                 )
             return view_of(await require_consultation(connection, consultation.consultation_id))
 
-    async def listed(self, principal_id: str, *, state: ConsultationState | None, limit: int) -> list[ConsultationView]:
+    async def listed(
+        self, principal_id: str, *, state: ConsultationState | None, limit: int, newest_first: bool = False
+    ) -> list[ConsultationView]:
         """See `contracts.consultation_ports.ConsultationRecords.listed`."""
+        statement = NEWEST_FIRST if newest_first else OLDEST_FIRST
         async with self._database.as_principal(principal_id) as connection:
-            rows = await connection.execute(LISTED, {"state": state, "limit": max(0, min(limit, 200))})
+            rows = await connection.execute(statement, {"state": state, "limit": max(0, min(limit, 200))})
             return [view_of(row) for row in rows.mappings()]
 
     async def get(self, principal_id: str, consultation_id: str) -> ConsultationView:

@@ -14,7 +14,7 @@ from activities.records.ids import is_id
 from contracts import limits
 from contracts.cases import CaseResult
 from contracts.errors import InvalidField, UnknownExperience
-from contracts.identity import Tenant
+from contracts.identity import Domain, Tenant
 from contracts.labels import CandidateKind
 from contracts.lifecycle import Stage
 from contracts.listings import (
@@ -234,6 +234,12 @@ class Listings:
         async with self._database.as_principal(principal_id) as connection:
             rows = await connection.execute(_TENANTS, {"limit": MOST})
             return [Tenant.model_validate(dict(row)) for row in rows.mappings()]
+
+    async def domains(self, principal_id: str) -> list[Domain]:
+        """Return every domain, by name: they are shared by all tenants."""
+        async with self._database.as_principal(principal_id) as connection:
+            rows = await connection.execute(text("SELECT id, name, description FROM domains ORDER BY name, id"))
+            return [Domain.model_validate(dict(row)) for row in rows.mappings()]
 
     async def erasures(self, *, limit: int = 100) -> list[ErasureHead]:
         """Return the erasures, newest first; for administrators, who alone may order them (R11)."""

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from activities.records.review_queue import MOST, QueueFilter
+from api.pages.consultations import waiting_for
 from api.pages.html_route import HtmlRoute
 from api.pages.queries import OPEN
 from api.pages.render import render
@@ -86,4 +87,5 @@ async def inbox(
         more=shown[-1].cursor if len(tasks) > PAGE else None,
         is_filtered=any((domain, stage, claimed)),
         is_later_page=after is not None,
+        questions=len(await waiting_for(services, session.principal.id)),
     )

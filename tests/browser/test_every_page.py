@@ -9,7 +9,9 @@ from playwright.async_api import Page, expect
 
 from contracts.articles import ArticleDraft, ArticleProposal
 from contracts.cases import Delivery
+from contracts.consultation import Consultation
 from contracts.erasure import ErasureRequest
+from contracts.identity import Domain
 from contracts.retrieval import CheckOutcome, CheckResult, Citation, CitationVerdict, FreshCheck, MemoryUse
 from deploy.importing import delivery_of
 from tests.acceptance.office import fresh
@@ -65,6 +67,9 @@ async def stuffed(running_site: Site) -> Stuffed:
     await site.office.agents["north"].settle_check(
         CheckResult(decision_id=use.decision_id, check_id="x", outcome=CheckOutcome.FAILED, note=HOSTILE)
     )
+    await site.office.admin.put_domain(Domain(id="letters", name="Letters"))
+    asked = Consultation(consultation_id=fresh(), domain_id="letters", brief=HOSTILE, reason=HOSTILE)
+    await site.office.agents["north"].consult(answer.request_id, asked)
     erased = await _erased(site, record.external_id, delivery_of(record))
     paths = {
         "sign in": "/sign-in",
@@ -82,6 +87,9 @@ async def stuffed(running_site: Site) -> Stuffed:
         "case": f"/cases/{case_id}",
         "retrievals": "/retrievals",
         "retrieval": f"/retrievals/{answer.request_id}",
+        "consult": f"/retrievals/{answer.request_id}/consult",
+        "consultations": "/consultations",
+        "consultation": f"/consultations/{asked.consultation_id}",
         "status": "/status",
         "erasures": "/erasures",
         "erasure": f"/erasures/{erased}",
@@ -124,7 +132,7 @@ async def test_nothing_that_comes_from_a_case_runs_or_is_markup(stuffed: Stuffed
                     await expect(page.locator(alien)).to_have_count(0)
                 shown = await page.locator("main").inner_text()
                 assert not set("\u202e\u202c\u200b") & set(shown), name
-                if name in ("review", "case", "article", "retrieval", "experience"):
+                if name in ("review", "case", "article", "retrieval", "experience", "consultation"):
                     assert "<script>" in shown, name
                     assert "[U+202E]" in shown, name
 
@@ -187,7 +195,7 @@ async def test_every_page_has_an_outline_names_and_landmarks(stuffed: Stuffed, s
 
 async def test_nobody_sees_a_page_that_is_not_theirs(stuffed: Stuffed, site: Site) -> None:
     async with site.visit("guest") as page:
-        for name in ("review", "case", "retrieval", "erasures", "erasure"):
+        for name in ("review", "case", "retrieval", "consult", "consultation", "erasures", "erasure"):
             assert await opened(page, stuffed.paths[name]) in (403, 404), name
             assert "Bold" not in await page.locator("main").inner_text()
         await page.goto("/")
