@@ -273,6 +273,9 @@ FOREIGN: Mapping[tuple[str, str], Requests] = {
         Asked("POST", f"/v1/consultations/{it.consultation}/reply", {
             "reply_id": fresh(), "text": "It is known.", "request_id": own.retrieval}),
     ],
+    ("POST", "/v1/consultations/{consultation_id}/withdraw"): lambda it, _: [
+        Asked("POST", f"/v1/consultations/{it.consultation}/withdraw")
+    ],
     ("POST", "/v1/decisions/{decision_id}/feedback"): lambda it, own: [
         Asked("POST", f"/v1/decisions/{it.use}/feedback", _feedback(it.use, own.candidate)),
     ],

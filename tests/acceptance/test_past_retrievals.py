@@ -13,7 +13,7 @@ from contracts.lifecycle import Event, Stage
 from contracts.retrieval import Answer, CheckOutcome, CheckResult, Citation, CitationVerdict, FreshCheck, MemoryUse
 from contracts.retrieval_record import Rerun
 from contracts.review import ChangeKind, ReviewDecision
-from contracts.strategies import DATA_INVESTIGATION_2
+from contracts.strategies import DATA_INVESTIGATION_3
 from contracts.strategy import Route
 from deploy.commands.retrieval import lines_of, read_retrieval, rerun_lines
 from deploy.importing import experience_id, proposal_of
@@ -79,7 +79,7 @@ async def test_r20_the_same_state_gives_the_same_candidates_and_a_live_question_
     linked = sharing("LED-6", "Harbour Ledger")
     await office.publish(*records, linked)
     first = await office.ask(OBJECTIVE, tokens=8000)
-    assert (first.strategy_id, first.strategy_version) == (DATA_INVESTIGATION_2.id, DATA_INVESTIGATION_2.version)
+    assert (first.strategy_id, first.strategy_version) == (DATA_INVESTIGATION_3.id, DATA_INVESTIGATION_3.version)
     shown = by_ref(first)
     assert shown[ref_of(failed)].contrast == "shown to contrast: failed"
     assert {ref_of(each) for each in records} <= set(shown)
@@ -131,7 +131,7 @@ async def test_r20_the_operator_is_shown_question_candidates_reads_verdict_and_c
     found, _ = await read_retrieval(runtime.addresses.system_database_url, answer.request_id, again=False)
     told = "\n".join(lines_of(found))
     for part in (
-        f"strategy data-investigation version 2, digest {answer.strategy_digest}",
+        f"strategy data-investigation version 3, digest {answer.strategy_digest}",
         "objective: The log of the lock keeper is empty.",
         f"{ref} revision 1: {proposal_of(record).draft.title}",
         f"read in full: {ref} revision 1",

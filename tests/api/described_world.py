@@ -72,6 +72,7 @@ BEST_AT: Mapping[str, str] = {
     "/v1/articles/{article_id}": "berta",
     "/v1/commands/{command_id}": "cora",
     "/v1/consultations/{consultation_id}/reply": "agent",
+    "/v1/consultations/{consultation_id}/withdraw": "berta",
     "/v1/delegations": "cora",
     "/v1/delegations/{delegation_id}/revocation": "cora",
     "/v1/experiences/{experience_id}/scope": "cora",
@@ -80,6 +81,7 @@ BEST_AT: Mapping[str, str] = {
 }
 _OWN: Mapping[str, Mapping[str, str]] = {
     "/v1/cases/{case_id}/state": {"case_id": "open_case_id"},
+    "/v1/consultations/{consultation_id}/withdraw": {"consultation_id": "own_consultation_id"},
     "/v1/reviews/{experience_id}/claim": {"experience_id": "unclaimed_id"},
     "/v1/reviews/{experience_id}/release": {"experience_id": "unclaimed_id"},
     "/v1/reviews/{experience_id}": {"experience_id": "unclaimed_id"},
@@ -165,7 +167,9 @@ async def _one_of_each(world: World) -> dict[str, str]:
     )
     await services.memory_uses.decide("agent", use)
     asked = Consultation(consultation_id=fresh(), domain_id=TEMPLATES, brief="What is it?", reason="To know.")
-    await services.consulting.ask("berta", request.request_id, asked)
+    own = asked.model_copy(update={"consultation_id": fresh()})
+    for each in (asked, own):
+        await services.consulting.ask("berta", request.request_id, each)
     adoption = Adoption.model_validate(ADOPTION["example"].get("value")).model_copy(
         update={"id": fresh(), "profile_id": "investigator"}
     )
@@ -190,6 +194,7 @@ async def _one_of_each(world: World) -> dict[str, str]:
         "request_id": request.request_id,
         "decision_id": use.decision_id,
         "consultation_id": asked.consultation_id,
+        "own_consultation_id": own.consultation_id,
         "adoption_id": adoption.id,
         "delegation_id": await _delegation(world),
         "tenant_id": "north",

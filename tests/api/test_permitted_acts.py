@@ -88,6 +88,7 @@ ALLOWED: dict[tuple[str, str], frozenset[str]] = {
     ("GET", "/v1/consultations"): NORTH,  # who works for the domain that is asked, and who asked
     ("GET", "/v1/consultations/{consultation_id}"): NORTH,
     ("POST", "/v1/consultations/{consultation_id}/reply"): ASKER,
+    ("POST", "/v1/consultations/{consultation_id}/withdraw"): frozenset({"berta"}),  # who asked
     ("POST", "/v1/decisions/{decision_id}/feedback"): ASKER,
     ("GET", "/v1/decisions/{decision_id}/feedback"): ASKER,
     ("GET", "/v1/watermarks"): ALL,
@@ -105,6 +106,7 @@ SPENT = {
     ("POST", "/v1/reviews"),
     ("POST", "/v1/reviews/{experience_id}/claim"),
     ("POST", "/v1/reviews/{experience_id}/release"),
+    ("POST", "/v1/consultations/{consultation_id}/withdraw"),
 }
 """What is asked about things of its own: it changes them."""
 

@@ -23,6 +23,7 @@ from contracts.errors import (
     UnverifiedResult,
 )
 from contracts.labels import Outcome, ProofLevel
+from contracts.strategies import ROOT_CLASSIFICATION_2
 from contracts.widening import RequestFact
 from tests.records.asking import NO_RANKINGS, answer, answered, ask, candidate, citing
 from tests.records.broadening import broadening, consultation
@@ -99,7 +100,7 @@ async def test_r18_another_strategy_answers_in_its_pinned_version(two: World) ->
     asked = broadening(strategy_id="root-classification")
     await two.broadenings.open("ann", task.request.request_id, asked)
     wider = await two.retrievals.load(asked.request_id)
-    assert (wider.strategy.id, wider.strategy.version) == ("root-classification", 1)
+    assert (wider.strategy.id, wider.strategy.version) == (ROOT_CLASSIFICATION_2.id, ROOT_CLASSIFICATION_2.version)
     assert wider.profile == task.profile, "the profile's own domain is where it starts from"
     assert wider.request.results == 20, "no fewer than either strategy would list"
 
