@@ -65,7 +65,7 @@ async def test_r18_a_question_reaches_the_people_of_the_domain_and_the_reply_its
     assert "of other domains" in (await stranger.get("/")).text
     assert "of other domains" not in (await berta.get("/")).text, "nobody replies to a question of their own"
     listed = (await stranger.get("/consultations")).text
-    assert f"/consultations/{id_}" in listed.partition("They wait for your reply")[2]
+    assert f"/consultations/{id_}" in listed.partition("Waiting for your reply")[2]
     path = f"/consultations/{id_}"
     page = (await stranger.get(path)).text
     assert "Which template wins, &lt;b&gt;and why&lt;/b&gt;?" in page
