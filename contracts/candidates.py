@@ -139,3 +139,5 @@ class Past:
     resolution: Resolution
     unknown: dict[str, str]
     """Targets that could not be had as of then, each with why; they are there as they are now, or left out."""
+    erased: frozenset[str] = frozenset()
+    """Those of them whose text is no more; they are left out."""

@@ -104,7 +104,11 @@ _LIVE = {"title", "extract", "extract_complete", "state", "revision", "owner"}
 
 
 def differences(
-    then: Sequence[Candidate], again: Sequence[Candidate], *, changed: Sequence[str] = ()
+    then: Sequence[Candidate],
+    again: Sequence[Candidate],
+    *,
+    changed: Sequence[str] = (),
+    erased: Collection[str] = (),
 ) -> tuple[RerunDifference, ...]:
     """Return where two lists of candidates differ.
 
@@ -112,9 +116,11 @@ def differences(
         then: As the answer was given.
         again: As it was composed again.
         changed: Targets whose text of that time is not kept; only that they are found, and how, is compared.
+        erased: Targets whose text is no more: their places go to what comes next, which is not compared.
     """
+    kept = [candidate for candidate in then if candidate.ref not in erased]
     found: list[RerunDifference] = []
-    for rank, (old, new) in enumerate(zip_longest(then, again), start=1):
+    for rank, (old, new) in enumerate(zip_longest(kept, _without_next(kept, again, len(then) - len(kept))), start=1):
         if old is None or new is None or old.ref != new.ref:
             found.append(RerunDifference(rank=rank, then=_named(old), again=_named(new)))
             continue
@@ -126,6 +132,13 @@ def differences(
         if fields:
             found.append(RerunDifference(rank=rank, then=_named(old), again=_named(new), fields=fields))
     return tuple(found)
+
+
+def _without_next(then: Sequence[Candidate], again: Sequence[Candidate], places: int) -> list[Candidate]:
+    """Return what was composed again without the first few candidates that took the places of others."""
+    known = {candidate.ref for candidate in then}
+    taken = [candidate.ref for candidate in again if candidate.ref not in known][:places]
+    return [candidate for candidate in again if candidate.ref not in taken]
 
 
 def again(candidate: Candidate) -> AgainCandidate:

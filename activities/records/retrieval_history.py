@@ -129,7 +129,8 @@ class RetrievalHistoryTable:
             if records[target].revision != rankings.cases[target]:
                 unknown[target] = _CHANGED
         gone = frozenset(each for each in targets if each not in records and each not in hidden)
-        return Past(Resolution(records, gone, hidden & {*targets}), unknown)
+        erased = frozenset(target for target, why in unknown.items() if why == _ERASED)
+        return Past(Resolution(records, gone, hidden & {*targets}), unknown, erased)
 
     async def record(self, principal_id: str | None, request_id: str) -> RetrievalRecord:
         """Return everything that is recorded of a retrieval.

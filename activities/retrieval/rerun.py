@@ -51,7 +51,7 @@ class Rerunner:
         task = _as_asked(task, rankings.domain_id)
         reads = reads_of(task.strategy, rankings)
         past, composed = await self._composed(task, reads, rankings, answer.answered_at)
-        found = differences(answer.candidates, composed, changed=tuple(past.unknown))
+        found = differences(answer.candidates, composed, changed=tuple(past.unknown), erased=past.erased)
         return Rerun(
             request_id=request_id,
             as_of=answer.answered_at,

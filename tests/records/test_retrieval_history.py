@@ -22,6 +22,7 @@ from contracts.review import ChangeKind
 from contracts.strategies import DATA_INVESTIGATION_2
 from tests.records.articles import article, published_article
 from tests.records.asking import answered, ask, candidate, check_result, citing
+from tests.records.test_erasures import Office
 from tests.records.world import World, draft
 
 WORDS = "register row missing"
@@ -143,6 +144,18 @@ async def test_a_case_that_changed_is_named_and_one_that_did_not_is_compared(wor
     after = await rerun(world, task.request.request_id)
     assert (after.same, after.differences) == (True, ())
     assert after.unknown[0].startswith(f"case/{moved}: has changed since")
+
+
+async def test_an_erased_candidate_is_named_and_the_others_come_out_again_r11_r20(world: World) -> None:
+    await library(world)
+    task, first = await answer_of(world, results=4, tokens=8000)
+    gone = next(each.ref for each in first.candidates if each.ref.startswith("experience/"))
+    case_id = world.one("SELECT case_id::text FROM experiences WHERE id = %s", gone.partition("/")[2])
+    await Office(world).erase(case_id=case_id)
+    again = await rerun(world, task.request.request_id)
+    assert (again.same, again.differences) == (True, ())
+    assert f"{gone}: was erased since" in again.unknown
+    assert [ref for ref in refs(again) if ref in refs(first)] == [ref for ref in refs(first) if ref[0] != gone]
 
 
 async def test_a_changed_text_that_was_shown_is_a_difference(world: World) -> None:

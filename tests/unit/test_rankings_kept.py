@@ -135,6 +135,21 @@ async def test_a_text_that_is_not_known_any_more_is_not_compared() -> None:
     assert differences((first, second), (moved, cut.model_copy(update={"title": "Other"})), changed=(first.ref,))
 
 
+async def test_an_erased_candidate_is_no_difference_and_its_place_goes_to_the_next_r11_r20() -> None:
+    three = (await detail_of(*(experience(name) for name in "abc"), asked={"tokens": 4000}).answer()).candidates
+    first, second, third = three
+    erased = {second.ref}
+    assert differences((first, second), (first,), erased=erased) == ()
+    assert differences((first, second), (first, third), erased=erased) == ()
+    assert differences((first, second), (third, first), erased=erased) == (), "what comes next may stand anywhere"
+    fourth = third.model_copy(update={"ref": "experience/d"})
+    (more,) = differences((first, second), (first, third, fourth), erased=erased)
+    assert (more.then, more.again) == (None, "experience/d revision 1"), "one place was free, not two"
+    assert differences((first, second), (third,), erased=erased), "what is not erased must still be there"
+    assert differences((first, second), (first, third)), "without an erasure both are differences"
+    assert differences((first, second), (first.model_copy(update={"title": "Other"}), third), erased=erased)
+
+
 def test_a_reader_is_told_of_no_case_outside_its_scope_r21() -> None:
     hidden, shown = "case/hidden", "case/shown"
     given_to = [
