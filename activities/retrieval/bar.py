@@ -1,12 +1,13 @@
 """Holding what was found to the strategy's bar: what is far from the objective says so, and nothing counts on it (R15).
 
-A label and no more: it orders nothing and leaves nothing out. What could not be measured, since no dense route
-answered or its ranking ended above the bar, is never called far.
+A label and no more: it orders nothing and leaves nothing out. What could not be measured is never called far: an index
+lags or failed, a ranking ended above the bar, the text has changed since it was projected.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 
 from activities.retrieval.concept_links import CONCEPTS_FOLLOWED
@@ -14,10 +15,8 @@ from activities.retrieval.extracts import words
 from activities.retrieval.identifier_hop import NAMED_IN
 from activities.retrieval.reads import Read
 from contracts.candidates import CandidateRecord, Found, RetrievalTask
-from contracts.labels import Collection
 from contracts.likeness import Wanted, answers, wanted_of
-from contracts.retrieval import RouteState
-from contracts.strategy import Bar, Route, Strategy
+from contracts.strategy import Bar, Route, SourceStep, Strategy
 
 FAR = "far from the objective"
 """The label of a candidate below the bar."""
@@ -49,10 +48,11 @@ class HeldToBar:
     def __init__(self, task: RetrievalTask, reads: Sequence[Read]) -> None:
         self._task = task
         self._has_bar = task.strategy.bar is not None
-        measured = [read for read in reads if read.route in _MEASURED and read.found and _is_measured(read)]
-        endless = {read.collection for read in measured if _ends_above(read)}
-        self._told: frozenset[Collection] = frozenset(read.collection for read in measured) - endless
-        self._leads = {read.collection for read in measured if read.found[0].near}
+        told = {(read.number, read.route) for read in reads if read.route in _MEASURED and _tells(read)}
+        self._told = [step for number, step in enumerate(task.strategy.steps, start=1) if _is_told(number, step, told)]
+        self._leads = {
+            read.collection for read in reads if read.route in _MEASURED and read.found and read.found[0].near
+        }
 
     def is_far(self, record: CandidateRecord, found_by: Sequence[tuple[Read, int, Found]], *, detail: bool) -> bool:
         """Return whether nothing of a record answers to the objective.
@@ -64,7 +64,7 @@ class HeldToBar:
         """
         if not self._has_bar or any(self._clears(read, found) for read, _, found in found_by):
             return False
-        if not all(read.collection in self._told for read, _, _ in found_by):
+        if not all(self._is_measured(record, read, found) for read, _, found in found_by):
             return False
         said = words(record, self._task.request, detail=detail or record.case is not None)
         return not answers(f"{record.title}\n{said.text[said.best :]}", self._wanted)
@@ -80,10 +80,20 @@ class HeldToBar:
             return read.collection in self._leads and found.fields != (CONCEPTS_FOLLOWED,)
         return found.near is True or read.route is Route.REGISTRY
 
+    def _is_measured(self, record: CandidateRecord, read: Read, found: Found) -> bool:
+        """Whether what a read found was held to the bar, as it is now, by every dense route of its source."""
+        if read.route is Route.CANONICAL or found.revision != record.revision:  # the index may not have it, or not yet
+            return False
+        return any(step.collection is read.collection and record.kind in step.kinds for step in self._told)
 
-def _is_measured(read: Read) -> bool:
-    return read.state is RouteState.OK and read.found[0].near is not None
+
+def _is_told(number: int, step: SourceStep, told: AbstractSet[tuple[int, Route]]) -> bool:
+    """Whether what none of a step's dense routes has near is not near: each of them answered, down to the bar."""
+    measuring = _MEASURED.intersection(step.routes)
+    return bool(measuring) and all((number, route) in told for route in measuring)
 
 
-def _ends_above(read: Read) -> bool:
-    return len(read.found) >= read.step.depth and read.found[-1].near is True
+def _tells(read: Read) -> bool:
+    if not read.found or any(found.near is None for found in (read.found[0], read.found[-1])):
+        return False
+    return len(read.found) < read.step.depth or read.found[-1].near is False

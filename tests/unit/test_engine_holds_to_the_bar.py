@@ -18,7 +18,7 @@ from contracts.cases import Effort
 from contracts.effort import Comparison
 from contracts.errors import IndexUnavailable
 from contracts.experience import Limits
-from contracts.index import DenseQuery, Filter, Hit, LexicalQuery, Scope
+from contracts.index import DenseQuery, Filter, Hit, LexicalQuery, Scope, VectorName
 from contracts.labels import CandidateKind, Collection, Outcome
 from contracts.rankings import Rankings
 from contracts.strategies import (
@@ -29,7 +29,7 @@ from contracts.strategies import (
     SHIPPED,
 )
 from contracts.strategy import Strategy
-from tests.unit.test_retrieval_engine import NOW, REQUEST, Memory, draft, experience, live_case
+from tests.unit.test_retrieval_engine import NOW, REQUEST, Memory, draft, experience, live_case, watermark
 
 BAR = DATA_INVESTIGATION_3.bar
 assert BAR is not None
@@ -47,6 +47,9 @@ class Measuring(Memory):
     led_to: list[str] = field(default_factory=list[str])
     """Named by the first hits, and sharing their concepts."""
 
+    lost: VectorName | None = None
+    """A vector whose searches fail."""
+
     model = f"{offline_minilm.NAME}@12345678"
 
     async def search(
@@ -62,6 +65,8 @@ class Measuring(Memory):
                 *hits,
                 *(Hit(each, 1, "", CandidateKind.EXPERIENCE, 1.0) for each in self.words_only.get(collection, [])),
             ]
+        if query.name is self.lost:
+            raise IndexUnavailable("The index is down.")
         return sorted((hit.scored(self.likeness[hit.target]) for hit in hits), key=lambda hit: -hit.score)
 
     # RetrievalHistory
@@ -187,6 +192,31 @@ async def test_what_could_not_be_measured_is_never_far_r16() -> None:
     ).holds(UNLIKE)
     answer = await broken.answer()
     assert ([each.far for each in answer.candidates], answer.abstained) == ([""], False)
+
+
+async def test_what_the_index_has_not_taken_yet_is_never_far_r16() -> None:
+    marks = [watermark(each, pending=1) for each in Collection]
+    memory = detail({NEAR.target: ABOVE}, NEAR, in_record=[UNLIKE.target], marks=marks).holds(UNLIKE)
+    answer = await memory.answer()
+    assert {each.ref: each.far for each in answer.candidates} == {NEAR.target: "", UNLIKE.target: ""}
+
+
+async def test_what_was_measured_at_another_revision_is_never_far_r10() -> None:
+    answer = await detail({UNLIKE.target: BELOW}, replace(UNLIKE, revision=2)).answer()
+    assert ([each.far for each in answer.candidates], answer.abstained) == ([""], False)
+
+
+@pytest.mark.parametrize("by_words", [True, False])
+@pytest.mark.parametrize("lost", [VectorName.TITLE, VectorName.BODY])
+async def test_what_one_dense_route_alone_could_not_tell_is_never_far_r16(lost: VectorName, by_words: bool) -> None:
+    """One of two dense routes doesn't have it near, and the other failed: a rerun says the same."""
+    memory = detail({NEAR.target: ABOVE, UNLIKE.target: BELOW}, NEAR, lost=lost)
+    memory.holds(UNLIKE)
+    found = memory.words_only if by_words else memory.hits
+    found.setdefault(Collection.DETAIL, []).append(UNLIKE.target)
+    answer = await memory.answer()
+    assert {each.ref: each.far for each in answer.candidates} == {NEAR.target: "", UNLIKE.target: ""}
+    assert (await Rerunner(memory).rerun(REQUEST)).same
 
 
 async def test_hours_of_far_work_are_shown_and_not_counted_r19() -> None:
