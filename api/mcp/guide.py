@@ -103,9 +103,22 @@ def strategy_text(strategy: Strategy) -> str:
     for number, step in enumerate(strategy.steps, start=1):
         domain = "your own domain" if step.own_domain_only else "every domain"
         kinds, routes = ", ".join(step.kinds), ", ".join(step.routes)
-        effort = "; only with recorded effort" if step.needs_effort else ""
-        lines.append(f"{number}. {kinds} of {domain}, from `{step.collection}` by {routes}{effort}")
+        more = [
+            *(["only with recorded effort"] if step.needs_effort else []),
+            *([f"the names in the first {step.hop.first} are followed"] if step.hop else []),
+            *([f"the concepts and intents of the first {step.links.first} are followed"] if step.links else []),
+        ]
+        lines.append(f"{number}. {'; '.join([f'{kinds} of {domain}, from `{step.collection}` by {routes}', *more])}")
     lines += ["", f"At most {strategy.results} candidates unless you ask for another number."]
+    if strategy.contrast:
+        lines.append(f"{strategy.contrast} places are kept for what did not succeed.")
+    if strategy.effort_minimum:
+        lines.append(f"A range of hours takes {strategy.effort_minimum} comparable items.")
+    if strategy.bar:
+        lines.append(
+            f"What is less like the objective than {strategy.bar.cosine:g} (cosine, {strategy.bar.model}), and shares "
+            "neither identity nor most of its words with it, is called far."
+        )
     if not strategy.show_detail:
         lines.append("It shows approved synopses, without technical detail: consult the owning domain for that.")
     return "\n".join(lines)
