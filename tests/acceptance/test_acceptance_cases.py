@@ -29,6 +29,7 @@ from contracts.retrieval import (
     ValidityState,
 )
 from contracts.review import ChangeCommand, ChangeKind
+from contracts.strategies import EFFORT_ASSESSMENT_3
 from contracts.strategy import Route
 from deploy.importing import delivery_of, experience_id, proposal_of
 from tests.acceptance.case_family import (
@@ -265,7 +266,7 @@ async def test_7_uncreated_renewals_do_not_get_the_missing_row_repair(condition:
 async def test_8_estimate_comparisons_keep_work_and_waiting_apart(condition: Condition) -> None:
     """R19: two ranges with their sample and no sum; changed scope and failed work beside them."""
     tariffs = condition.family.tariffs
-    answer = await condition.ask(TARIFF_OBJECTIVE, "effort-assessor", strategy_version=2)
+    answer = await condition.ask(TARIFF_OBJECTIVE, "effort-assessor", strategy_version=EFFORT_ASSESSMENT_3.version)
     condition.check_account(answer, Collection.DETAIL)
     effort = answer.effort
     assert effort is not None
@@ -293,7 +294,9 @@ async def test_8_estimate_comparisons_keep_work_and_waiting_apart(condition: Con
     others = set(rows) - {ref_of(record) for record in tariffs}
     assert {apart[ref] for ref in others} <= {Comparison.OUTSIDE_LIMITS}, "other products are shown and not counted"
 
-    few = await condition.ask(TARIFF_OBJECTIVE, "effort-assessor", strategy_version=2, results=3)
+    few = await condition.ask(
+        TARIFF_OBJECTIVE, "effort-assessor", strategy_version=EFFORT_ASSESSMENT_3.version, results=3
+    )
     assert few.effort is not None
     assert (few.effort.active.quantiles, few.effort.waiting.quantiles) == (None, None)
     assert few.effort.active.withheld.endswith("5 needed for a range.")
