@@ -10,7 +10,7 @@ from starlette.responses import RedirectResponse, Response
 
 from api.id_in_path import IdInPath
 from api.pages.forms import NOTHING, Posted, posted, record_of, same_id
-from api.pages.html_route import HtmlRoute
+from api.pages.html_route import HtmlRoute, refusal_page
 from api.pages.refusals import told
 from api.pages.render import render
 from api.problems import status_of
@@ -72,8 +72,8 @@ async def reply(request: Request, services: Services, session: Session, consulta
     try:
         given = record_of(ConsultReply, {"reply_id": typed.line("reply_id"), "text": typed.text("text")})
         await services.consulting.reply(reader, str(consultation_id), given)
-    except NotFound:
-        raise
+    except NotFound as gone:  # withdrawn while somebody wrote
+        return refusal_page(request, gone, typed.prose())
     except CaseloreError as refusal:
         return await _page(request, services, reader, str(consultation_id), typed=typed, refusal=refusal)
     return _see(str(consultation_id))

@@ -110,12 +110,16 @@ async def test_r18_an_asker_withdraws_and_the_other_side_does_not_see_it_any_lon
     assert "Withdraw the question" not in (await stranger.get(path)).text
     assert (await stranger.post_form(f"{path}/withdraw", {"csrf": stranger.csrf})).status_code == 403
     assert "Withdraw the question" in (await berta.get(path)).text
+    writing = {"csrf": stranger.csrf, "reply_id": hidden((await stranger.get(path)).text, "reply_id")}
     answer = await berta.post_form(f"{path}/withdraw", {"csrf": berta.csrf})
     assert (answer.status_code, answer.headers["location"]) == (303, path)
     assert await state_of(asked, id_) is ConsultationState.WITHDRAWN
     assert "Withdrawn" in (await berta.get(path)).text
     gone, nothing = await stranger.get(path), await stranger.get(f"/consultations/{fresh()}")
     assert (gone.status_code, gone.text) == (404, nothing.text)
+    late = await stranger.post_form(f"{path}/reply", {**writing, "text": "It took me an hour to write."})
+    assert late.status_code == 404
+    assert "It took me an hour to write." in late.text, "what was typed is not lost (R22)"
 
 
 async def test_r18_a_person_asks_from_the_page_of_a_retrieval(asked: World, berta: Browser, stranger: Browser) -> None:
