@@ -210,8 +210,8 @@ EFFORT_ASSESSMENT_2 = EFFORT_ASSESSMENT.model_copy(
 )
 
 # The next versions say what is far, and abstain where nothing is near. The figure was chosen on SeaMonkey's reports,
-# HotpotQA's questions (`tests.benchmarks.far`) and the demo's, which share hardly a word with what answers them: it is
-# the highest that calls none of those answers far.
+# HotpotQA's questions (`tests.benchmarks.far`) and the demo's, which share hardly a word with what answers them: of the
+# figures tried it is the highest that calls none of those answers far.
 _BAR = Bar(cosine=0.25, model="all-MiniLM-L6-v2-int8")
 _ON_FAR = (
     " What is called far from the objective shares single words with it and is no precedent; where nothing is near, "
