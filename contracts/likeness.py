@@ -6,8 +6,6 @@ object's key, the words of another language. It labels, and neither orders nor l
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from dataclasses import dataclass
 
 from contracts.identifiers import READ, NameKind, name_key, names_in
@@ -16,7 +14,6 @@ SHARED = 0.6
 """The least share of the objective's words."""
 SHORTEST_WORD = 5
 """Letters: most shorter words stand in any text."""
-_WORD = re.compile(r"\w+")
 _TELLING = frozenset({NameKind.OBJECT, NameKind.CODE, NameKind.QUOTED})
 """Names that say what a text is about; versions and capitalised words stand in many."""
 
@@ -32,7 +29,7 @@ class Wanted:
 
 def wanted_of(objective: str) -> Wanted:
     """Return what `answers` looks for."""
-    words = frozenset(word for word in _words(objective) if len(word) >= SHORTEST_WORD)
+    words = frozenset(word for word in name_key(objective).split() if len(word) >= SHORTEST_WORD)
     names = {name_key(name.text) for name in names_in(objective) if name.kind in _TELLING}
     return Wanted(words, frozenset(f" {key} " for key in names if key))
 
@@ -44,12 +41,7 @@ def answers(text: str, wanted: Wanted) -> bool:
         text: Its first `contracts.identifiers.READ` characters are read.
         wanted: Of the objective.
     """
-    words = _words(text[:READ])
-    if wanted.words and len(wanted.words.intersection(words)) >= SHARED * len(wanted.words):
+    said = name_key(text[:READ])
+    if wanted.words and len(wanted.words.intersection(said.split())) >= SHARED * len(wanted.words):
         return True
-    said = f" {' '.join(words)} "
-    return any(name in said for name in wanted.names)
-
-
-def _words(text: str) -> list[str]:
-    return _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+    return any(name in f" {said} " for name in wanted.names)

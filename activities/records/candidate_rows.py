@@ -11,6 +11,7 @@ from activities.records.ids import array_of, is_id
 from activities.records.rows import CASE, case_of
 from contracts.articles import ArticleDraft
 from contracts.candidates import CandidateRecord
+from contracts.cases import Case
 from contracts.experience import Draft
 from contracts.labels import CandidateKind
 from contracts.retrieval import OriginRef
@@ -86,7 +87,11 @@ def _without_places(draft: Draft) -> Draft:
 
 def case_record(row: RowMapping) -> CandidateRecord:
     """Return the case in a row as a candidate."""
-    case = case_of(row)
+    return candidate_of(case_of(row))
+
+
+def candidate_of(case: Case) -> CandidateRecord:
+    """Return a live case as a candidate."""
     return CandidateRecord(
         target=f"case/{case.id}",
         kind=CandidateKind.CASE,

@@ -70,7 +70,6 @@ _CITATION = text("""
 INSERT INTO consultation_citations (consultation_id, request_id, ref, revision, why)
 VALUES (CAST(:id AS uuid), CAST(:request_id AS uuid), :ref, :revision, :why)
 """)
-# Waits for whoever replies, withdraws or erases the case at this moment: what comes after it is what they left.
 _LOCK = text("SELECT app_lock_consultation(CAST(:id AS uuid))")
 _WITHDRAW = text("""
 INSERT INTO consultation_withdrawals (consultation_id) VALUES (CAST(:id AS uuid)) ON CONFLICT DO NOTHING
@@ -152,34 +151,29 @@ class ConsultationsTable:
         _check_citations(reply)
         content = digest([principal_id, reply.model_dump(mode="json")])
         async with self._database.as_principal(principal_id) as connection:
-            asked = await require_consultation(connection, consultation_id)
+            asked = await _locked(connection, consultation_id)
             if not asked["is_consulted"] or asked["asked_by"] == principal_id:
                 raise NotPermitted(
                     f"Only domain {asked['domain_id']!r} replies, and nobody to a question of their own.",
                     field="consultation_id",
                     accepted="a consultation that asks a domain of yours",
                 )
-            await connection.execute(_LOCK, {"id": consultation_id})
-            asked = await require_consultation(connection, consultation_id)
             if asked["withdrawn_at"] is not None:
                 raise ConsultationClosed("It was withdrawn.", field="consultation_id", accepted=_OPEN_ONE)
             if asked["reply_id"] is None and await self._add_reply(connection, principal_id, asked, reply, content):
                 return view_of(await require_consultation(connection, consultation_id))
-            replied = await require_consultation(connection, consultation_id)
-            if replied["reply_id"] not in (None, reply.reply_id):
+            if asked["reply_id"] not in (None, reply.reply_id):
                 raise ConsultationClosed(
                     "Somebody has replied for the domain.", field="consultation_id", accepted=_OPEN_ONE
                 )
-            if replied["digest"] != content:
+            if asked["digest"] != content:
                 raise IdempotencyConflict("This id was used for another reply.", field="reply_id")
-            return view_of(replied)
+            return view_of(asked)
 
     async def withdraw(self, principal_id: str, consultation_id: str) -> ConsultationView:
         """See `contracts.consultation_ports.ConsultationRecords.withdraw`."""
         async with self._database.as_principal(principal_id) as connection:
-            await require_consultation(connection, consultation_id)
-            await connection.execute(_LOCK, {"id": consultation_id})
-            asked = await require_consultation(connection, consultation_id)
+            asked = await _locked(connection, consultation_id)
             if asked["asked_by"] != principal_id:
                 raise NotPermitted(
                     "Only who asked may withdraw it.", field="consultation_id", accepted="a consultation of your own"
@@ -220,6 +214,17 @@ class ConsultationsTable:
         filed = {"id": values["id"], **paper.model_dump(include={"title", "text"})}
         await connection.execute(_FILE, {**filed, "digest": digest([paper.kind, paper.title, paper.text])})
         return True
+
+
+async def _locked(connection: AsyncConnection, consultation_id: str) -> RowMapping:
+    """Return a consultation as it is once nobody else replies to it, withdraws it or erases its case any more.
+
+    Raises:
+        UnknownConsultation: The transaction's principal may not see it.
+    """
+    await require_consultation(connection, consultation_id)  # nobody waits for what they may not see
+    await connection.execute(_LOCK, {"id": consultation_id})
+    return await require_consultation(connection, consultation_id)
 
 
 async def _replied_as(connection: AsyncConnection, asked: RowMapping, reply: ConsultReply) -> str:

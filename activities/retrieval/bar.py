@@ -47,7 +47,6 @@ class HeldToBar:
 
     def __init__(self, task: RetrievalTask, reads: Sequence[Read]) -> None:
         self._task = task
-        self._has_bar = task.strategy.bar is not None
         told = {(read.number, read.route) for read in reads if read.route in _MEASURED and _tells(read)}
         self._told = [step for number, step in enumerate(task.strategy.steps, start=1) if _is_told(number, step, told)]
         self._leads = {
@@ -62,10 +61,10 @@ class HeldToBar:
             found_by: Every read that found it, its rank there, and how.
             detail: Whether the text behind a synopsis may be read.
         """
-        if not self._has_bar or any(self._clears(read, found) for read, _, found in found_by):
+        if any(self._clears(read, found) for read, _, found in found_by):
             return False
         if not all(self._is_measured(record, read, found) for read, _, found in found_by):
-            return False
+            return False  # nothing is measured where the strategy has no bar
         said = words(record, self._task.request, detail=detail or record.case is not None)
         return not answers(f"{record.title}\n{said.text[said.best :]}", self._wanted)
 

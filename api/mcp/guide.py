@@ -42,8 +42,7 @@ A closed case is not a method. A method is not a permission: each task acts on i
    proof, limits and validity first. `revalidate` means to check before relying on it; `out_of_range` means that it was
    true elsewhere. What is shown to contrast is a reason against a route, never a fix. What is called far shares little
    with the objective: no precedent. An answer that abstains has nothing else to show; go further or start from the
-   symptom. How often earlier readers were
-   helped or misled is told beside a candidate and moves nothing.
+   symptom. How often earlier readers were helped or misled is told beside a candidate and moves nothing.
 4. **Read in full** (`read_candidate`) what you consider, with its conditions and what speaks against it.
 5. **Name the discriminator**: the check whose result differs between this mechanism and its neighbours. Carry it out on
    the current target. An earlier case can't answer it.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -14,13 +13,12 @@ from api.id_in_path import IdInPath
 from api.pages import article_form, draft_form
 from api.pages.article_form import ArticleForm
 from api.pages.draft_form import DraftForm
-from api.pages.forms import NOTHING, Posted, posted, record_of, same_id
+from api.pages.forms import NOTHING, Posted, id_in, posted, record_of, status_after
 from api.pages.html_route import HtmlRoute
 from api.pages.queries import OPEN
 from api.pages.refusals import told
 from api.pages.render import render
 from api.pages.subjects import Subject, SubjectText, find_subject
-from api.problems import status_of
 from api.services import ApiServices, Services
 from api.sessions import Session
 from api.settlement import settled
@@ -146,19 +144,18 @@ async def _form(
     is_stored: bool = False,
 ) -> Response:
     base = base_of(subject, kind)
-    keeps_id = typed.has("command_id") and (refusal is None or same_id(refusal, is_stored=is_stored))
     scope, no_successor = await _scope(services, reader, subject, successor)
     refused = refusal or no_successor
     return render(
         request,
         "change.html",
-        status=status.HTTP_200_OK if refusal is None else status_of(type(refusal)),
+        status=status_after(refusal),
         subject=subject,
         kind=kind,
         base=base,
         fields=fields,
         typed=typed,
-        command_id=typed.line("command_id") if keeps_id else str(uuid.uuid4()),
+        command_id=id_in(typed, "command_id", refusal, is_stored=is_stored),
         refusal=None if refused is None else told(refused),
         changed=await _changed(services, reader, subject, base, typed),
         successor=successor,

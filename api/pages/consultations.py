@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import uuid
-
 from fastapi import APIRouter, Request
 from starlette import status
 from starlette.responses import RedirectResponse, Response
 
 from api.id_in_path import IdInPath
-from api.pages.forms import NOTHING, Posted, posted, record_of, same_id
+from api.pages.forms import NOTHING, Posted, id_in, posted, record_of, status_after
 from api.pages.html_route import HtmlRoute, refusal_page
 from api.pages.refusals import told
 from api.pages.render import render
-from api.problems import status_of
 from api.services import ApiServices, Services
 from api.sessions import Session
 from contracts.consultation import Consultation, ConsultationState, ConsultationView, ConsultReply
@@ -35,8 +32,11 @@ async def waiting_for(services: ApiServices, reader: str) -> list[ConsultationVi
 
 def may_reply(view: ConsultationView, reader: str) -> bool:
     """Whether a reader may reply: for a domain of theirs, and nobody to a question of their own."""
-    is_own = view.asked is not None and view.asked.asked_by == reader
-    return view.state is ConsultationState.OPEN and view.is_consulted and not is_own
+    return view.state is ConsultationState.OPEN and view.is_consulted and not _is_own(view, reader)
+
+
+def _is_own(view: ConsultationView, reader: str) -> bool:
+    return view.asked is not None and view.asked.asked_by == reader
 
 
 @router.get("/consultations")
@@ -128,17 +128,15 @@ async def _page(
     refusal: CaseloreError | None = None,
 ) -> Response:
     view = await services.consulting.get(reader, consultation_id)
-    keeps_id = typed.has("reply_id") and (refusal is None or same_id(refusal, is_stored=False))
-    is_own = view.asked is not None and view.asked.asked_by == reader
     return render(
         request,
         "consultation.html",
-        status=_status(refusal),
+        status=status_after(refusal),
         view=view,
         may_reply=may_reply(view, reader),
-        may_withdraw=is_own and view.state is ConsultationState.OPEN,
+        may_withdraw=_is_own(view, reader) and view.state is ConsultationState.OPEN,
         typed=typed,
-        reply_id=typed.line("reply_id") if keeps_id else str(uuid.uuid4()),
+        reply_id=id_in(typed, "reply_id", refusal),
         refusal=None if refusal is None else told(refusal),
     )
 
@@ -153,21 +151,16 @@ async def _question(
     refusal: CaseloreError | None = None,
 ) -> Response:
     record = await services.retrieval_history.record(reader, request_id)
-    keeps_id = typed.has("consultation_id") and (refusal is None or same_id(refusal, is_stored=False))
     return render(
         request,
         "consult.html",
-        status=_status(refusal),
+        status=status_after(refusal),
         record=record,
         domains=await services.listings.domains(reader),
         typed=typed,
-        consultation_id=typed.line("consultation_id") if keeps_id else str(uuid.uuid4()),
+        consultation_id=id_in(typed, "consultation_id", refusal),
         refusal=None if refusal is None else told(refusal),
     )
-
-
-def _status(refusal: CaseloreError | None) -> int:
-    return status.HTTP_200_OK if refusal is None else status_of(type(refusal))
 
 
 def _see(consultation_id: str) -> RedirectResponse:

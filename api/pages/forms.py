@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from fastapi import Request
 from pydantic import BaseModel, ValidationError
+from starlette import status
 
-from api.problems import invalid
+from api.problems import invalid, status_of
 from contracts.errors import CaseloreError, InvalidInput, Unavailable
 
 M = TypeVar("M", bound=BaseModel)
@@ -68,6 +70,17 @@ def same_id(refusal: CaseloreError, *, is_stored: bool) -> bool:
     It is, when the id may stand for what was sent; a refusal that is recorded under it stays under it.
     """
     return isinstance(refusal, Unavailable) or (isinstance(refusal, InvalidInput) and not is_stored)
+
+
+def id_in(typed: Posted, name: str, refusal: CaseloreError | None, *, is_stored: bool = False) -> str:
+    """Return the id that a form is sent under: the one that it had as long as that may stand for it, else a new one."""
+    keeps = typed.has(name) and (refusal is None or same_id(refusal, is_stored=is_stored))
+    return typed.line(name) if keeps else str(uuid.uuid4())
+
+
+def status_after(refusal: CaseloreError | None) -> int:
+    """Return the status of the page that shows a form, again or for the first time."""
+    return status.HTTP_200_OK if refusal is None else status_of(type(refusal))
 
 
 def record_of(model: type[M], values: Mapping[str, Any]) -> M:

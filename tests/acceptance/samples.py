@@ -59,6 +59,14 @@ def case(
     )
 
 
+def with_concept(record: CaseRecord, concept: str) -> CaseRecord:
+    """Return a case whose experience has one concept, this one."""
+    assert record.experience is not None
+    (unit,) = record.experience.units
+    units = (unit.model_copy(update={"concepts": (concept,)}),)
+    return record.model_copy(update={"experience": record.experience.model_copy(update={"units": units})})
+
+
 def rewritten(record: CaseRecord, title: str, text: str) -> Draft:
     """Return the draft of a case's experience with other words."""
     draft = proposal_of(record).draft

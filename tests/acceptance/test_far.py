@@ -12,18 +12,14 @@ from contracts.casefile import CaseRecord
 from deploy.commands.retrieval import lines_of, read_retrieval
 from deploy.runtime import Runtime
 from tests.acceptance.office import Office, by_ref, ref_of, running_office, settings_in
-from tests.acceptance.samples import case
+from tests.acceptance.samples import case, with_concept
 
 SYMPTOM = "The harbour ledger of the pilot boats lost its tide rows."
 
 
 def about(external_id: str, title: str, text: str, concept: str) -> CaseRecord:
     """Return a case with a concept of its own: what shares one with a near hit is not far."""
-    record = case(external_id, title, text)
-    assert record.experience is not None
-    (unit,) = record.experience.units
-    units = (unit.model_copy(update={"concepts": (concept,)}),)
-    return record.model_copy(update={"experience": record.experience.model_copy(update={"units": units})})
+    return with_concept(case(external_id, title, text), concept)
 
 
 RECORDS = (

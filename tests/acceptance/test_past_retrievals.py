@@ -19,7 +19,7 @@ from deploy.commands.retrieval import lines_of, read_retrieval, rerun_lines
 from deploy.importing import experience_id, proposal_of
 from deploy.runtime import Runtime
 from tests.acceptance.office import Office, by_ref, fresh, ref_of, running_office, settings_in
-from tests.acceptance.samples import case, rewritten
+from tests.acceptance.samples import case, rewritten, with_concept
 
 OBJECTIVE = "The harbour ledger of the pilot boats lost its tide rows."
 
@@ -38,11 +38,9 @@ def about(external_id: str, title: str, outcome: Outcome = Outcome.SUCCEEDED) ->
 
 def sharing(external_id: str, concept: str) -> CaseRecord:
     """Return a case whose words have nothing in common with the objective; only a concept does."""
-    record = case(external_id, "Moon almanac reloaded", "Almanac pages were reloaded after midnight.")
-    assert record.experience is not None
-    (unit,) = record.experience.units
-    units = (unit.model_copy(update={"concepts": (concept,)}),)
-    return record.model_copy(update={"experience": record.experience.model_copy(update={"units": units})})
+    return with_concept(
+        case(external_id, "Moon almanac reloaded", "Almanac pages were reloaded after midnight."), concept
+    )
 
 
 def refs(answer: Answer | Rerun) -> list[tuple[str, int]]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator
-from html import unescape
 
 import pytest_asyncio
 
@@ -13,6 +11,7 @@ from contracts.identity import RoleInDomain
 from contracts.labels import DomainRole
 from tests.api.asked_further import TEMPLATES, answered, with_a_second_domain
 from tests.api.sessions_world import Browser, signed_in
+from tests.api.test_pages import hidden
 from tests.api.world import World, fresh
 
 REASON = "A reason that stays with the asking side."
@@ -48,12 +47,6 @@ async def question(world: World, brief: str = "Which template wins?") -> str:
     return asked.consultation_id
 
 
-def hidden(page: str, name: str) -> str:
-    found = re.search(rf'name="{name}" value="([^"]*)"', page)
-    assert found is not None, name
-    return unescape(found[1])
-
-
 async def state_of(world: World, consultation_id: str) -> ConsultationState:
     return (await world.services.consulting.get("berta", consultation_id)).state
 
@@ -71,7 +64,11 @@ async def test_r18_a_question_reaches_the_people_of_the_domain_and_the_reply_its
     assert "Which template wins, &lt;b&gt;and why&lt;/b&gt;?" in page
     assert not any(told in page for told in (REASON, "berta", "north", "/retrievals/", "/cases/"))
 
-    form = {"csrf": stranger.csrf, "reply_id": hidden(page, "reply_id"), "text": "The longer\r\nselector wins."}
+    form = {
+        "csrf": stranger.csrf,
+        **hidden(page, "reply_id"),
+        "text": "The longer\r\nselector wins.",
+    }
     answer = await stranger.post_form(f"{path}/reply", form)
     assert (answer.status_code, answer.headers["location"]) == (303, path)
     assert (await stranger.post_form(f"{path}/reply", form)).status_code == 303, "the button was pressed twice"
@@ -87,12 +84,16 @@ async def test_r22_a_refused_reply_keeps_what_was_typed(asked: World, stranger: 
     id_ = await question(asked)
     path = f"/consultations/{id_}"
     page = (await stranger.get(path)).text
-    form = {"csrf": stranger.csrf, "reply_id": hidden(page, "reply_id"), "text": "Ask anna.example@example.org."}
+    form = {
+        "csrf": stranger.csrf,
+        **hidden(page, "reply_id"),
+        "text": "Ask anna.example@example.org.",
+    }
     refused = await stranger.post_form(f"{path}/reply", form)
     assert refused.status_code == 422
     assert "Ask anna.example@example.org.</textarea>" in refused.text
     assert "personal data" in refused.text
-    assert hidden(refused.text, "reply_id") == form["reply_id"]
+    assert hidden(refused.text, "reply_id")["reply_id"] == form["reply_id"]
     assert await state_of(asked, id_) is ConsultationState.OPEN
 
     await asked.services.consulting.reply("agent", id_, ConsultReply(reply_id=fresh(), text="I was first."))
@@ -110,7 +111,7 @@ async def test_r18_an_asker_withdraws_and_the_other_side_does_not_see_it_any_lon
     assert "Withdraw the question" not in (await stranger.get(path)).text
     assert (await stranger.post_form(f"{path}/withdraw", {"csrf": stranger.csrf})).status_code == 403
     assert "Withdraw the question" in (await berta.get(path)).text
-    writing = {"csrf": stranger.csrf, "reply_id": hidden((await stranger.get(path)).text, "reply_id")}
+    writing = {"csrf": stranger.csrf, **hidden((await stranger.get(path)).text, "reply_id")}
     answer = await berta.post_form(f"{path}/withdraw", {"csrf": berta.csrf})
     assert (answer.status_code, answer.headers["location"]) == (303, path)
     assert await state_of(asked, id_) is ConsultationState.WITHDRAWN
@@ -131,7 +132,7 @@ async def test_r18_a_person_asks_from_the_page_of_a_retrieval(asked: World, bert
     page = (await berta.get(path)).text
     form = {
         "csrf": berta.csrf,
-        "consultation_id": hidden(page, "consultation_id"),
+        **hidden(page, "consultation_id"),
         "domain_id": TEMPLATES,
         "brief": f"What of {case_id}?",
         "reason": REASON,
@@ -140,7 +141,11 @@ async def test_r18_a_person_asks_from_the_page_of_a_retrieval(asked: World, bert
     assert refused.status_code == 422
     assert f"What of {case_id}?</textarea>" in refused.text
     assert f'value="{TEMPLATES}" selected' in refused.text
-    again = {**form, "consultation_id": hidden(refused.text, "consultation_id"), "brief": "Which one wins?"}
+    again = {
+        **form,
+        **hidden(refused.text, "consultation_id"),
+        "brief": "Which one wins?",
+    }
     answer = await berta.post_form(path, again)
     assert (answer.status_code, answer.headers["location"]) == (303, f"/consultations/{form['consultation_id']}")
     view = await asked.services.consulting.get("stranger", form["consultation_id"])

@@ -24,15 +24,15 @@ from typing import Any
 
 from activities.embedding.fastembed_model import FastEmbedEmbedder
 from activities.index.edge import EdgeIndex
-from contracts.cases import Case, CaseFacts, Effort, Origin
+from contracts.cases import Case, Effort, Origin
 from contracts.effort import EffortSummary, Finished, summary
 from contracts.fusion import Ranking, fuse
 from contracts.index import DenseQuery, Filter, LexicalQuery, Scope, VectorName
-from contracts.labels import CaseState, Collection, Outcome, ValidityState
+from contracts.labels import Collection, Outcome, ValidityState
 from contracts.projection import case_source, whole_text
 from contracts.strategies import EFFORT_ASSESSMENT_2 as STRATEGY
 from tests.benchmarks.duplicate_reports import RememberingEmbedder
-from tests.benchmarks.quality_data import fill, id_of
+from tests.benchmarks.quality_data import closed_case, fill, id_of
 from tests.benchmarks.related import DATA
 
 _TENANT = "assessment"
@@ -173,16 +173,8 @@ class Desk:
 
 
 def _case(task: Task) -> Case:
-    return Case(
-        id=id_of(task.id),
-        origin=Origin(tenant_id=_TENANT, source="tracker", external_id=task.id),
-        title=task.title,
-        body=task.body,
-        state=CaseState.COMPLETED,
-        facts=CaseFacts(),
-        opened_at=_OPENED,
-        revision=1,
-    )
+    origin = Origin(tenant_id=_TENANT, source="tracker", external_id=task.id)
+    return closed_case(origin, task.title, task.body, _OPENED)
 
 
 def _summary(tasks: Sequence[Task]) -> EffortSummary:

@@ -24,14 +24,15 @@ from typing import Any
 
 from activities.embedding.fastembed_model import FastEmbedEmbedder
 from activities.index.edge import EdgeIndex
+from activities.records.candidate_rows import candidate_of
 from activities.retrieval.candidates import choose, in_order, weigh
 from activities.retrieval.routes import Routes
-from contracts.candidates import CandidateRecord, Resolution, RetrievalTask
-from contracts.cases import Case, CaseFacts, Origin
+from contracts.candidates import Resolution, RetrievalTask
+from contracts.cases import Case, Origin
 from contracts.errors import UnknownCase
 from contracts.identity import Profile
 from contracts.index import Scope
-from contracts.labels import CandidateKind, CaseState, Collection
+from contracts.labels import CandidateKind, Collection
 from contracts.outbox import Watermark
 from contracts.ports import RetrievalRecords
 from contracts.projection import case_source
@@ -39,7 +40,7 @@ from contracts.retrieval import RetrievalRequest
 from contracts.strategies import ROOT_CLASSIFICATION_2
 from contracts.strategy import Bar, Route, SourceStep, Strategy
 from tests.benchmarks.duplicate_reports import RememberingEmbedder, Report, read_pairs, read_reports
-from tests.benchmarks.quality_data import fill, id_of, read_questions
+from tests.benchmarks.quality_data import closed_case, fill, id_of, read_questions
 from tests.benchmarks.related import DATA
 
 CHOSEN_ON, SCORED = ("seamonkey", "hotpotqa"), ("hadoop", "musique")
@@ -85,38 +86,14 @@ class Tracker:
         task = RetrievalTask(request, "measurement", profile, strategy, Scope(frozenset({_TENANT})), None)
         reads = await self.routes.read(task, _CURRENT)
         fused = [item for item in in_order(reads, strategy.rrf_k) if item.target not in without]
-        records = {item.target: _record(self.cases[item.target]) for item in fused}
+        records = {item.target: candidate_of(self.cases[item.target]) for item in fused}
         weighed = weigh(task, fused, reads, Resolution(records, frozenset(), frozenset())).weighed
         return {item.record.target: bool(item.far) for item in choose(task, weighed)}
 
 
 def _case(report: Report) -> Case:
-    return Case(
-        id=id_of(report.id),
-        origin=Origin(tenant_id=_TENANT, source="tracker", external_id=report.id),
-        title=report.title,
-        body=report.body,
-        state=CaseState.COMPLETED,
-        facts=CaseFacts(),
-        opened_at=report.created,
-        revision=1,
-    )
-
-
-def _record(case: Case) -> CandidateRecord:
-    return CandidateRecord(
-        target=f"case/{case.id}",
-        kind=CandidateKind.CASE,
-        revision=1,
-        title=case.title,
-        owner="",
-        state=case.state,
-        draft=None,
-        case=case,
-        source_case=None,
-        source_origin=None,
-        published_at=None,
-    )
+    origin = Origin(tenant_id=_TENANT, source="tracker", external_id=report.id)
+    return closed_case(origin, report.title, report.body, report.created)
 
 
 async def _counted(

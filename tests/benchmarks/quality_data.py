@@ -6,11 +6,14 @@ import json
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from activities.index.edge import EdgeIndex
+from contracts.cases import Case, CaseFacts, Origin
 from contracts.index import IndexChange, Point, VectorName
+from contracts.labels import CaseState
 from contracts.projection import ProjectionSource
 from tests.benchmarks.duplicate_reports import RememberingEmbedder
 
@@ -78,6 +81,20 @@ def read_tickets(data: Path, labels: Sequence[str]) -> list[Ticket]:
 def id_of(name: str) -> str:
     """Return the UUID that a row of the data has in the product."""
     return str(uuid.uuid5(_IDS, name))
+
+
+def closed_case(origin: Origin, title: str, body: str, opened_at: datetime) -> Case:
+    """Return a row of the data as a completed case; its id is `id_of` the row's."""
+    return Case(
+        id=id_of(origin.external_id),
+        origin=origin,
+        title=title,
+        body=body,
+        state=CaseState.COMPLETED,
+        facts=CaseFacts(),
+        opened_at=opened_at,
+        revision=1,
+    )
 
 
 async def fill(index: EdgeIndex, embedder: RememberingEmbedder, sources: Sequence[ProjectionSource]) -> None:

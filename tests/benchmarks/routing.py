@@ -19,13 +19,13 @@ from statistics import median
 from typing import Any
 
 from activities.index.edge import EdgeIndex
-from contracts.cases import Case, CaseFacts, Origin
+from contracts.cases import Case, Origin
 from contracts.index import DenseQuery, Filter, Hit, LexicalQuery, Scope, VectorName
-from contracts.labels import CandidateKind, CaseState, Collection
+from contracts.labels import CandidateKind, Collection
 from contracts.neighbours import Neighbours, vote
 from contracts.projection import case_source, whole_text
 from tests.benchmarks.duplicate_reports import RememberingEmbedder
-from tests.benchmarks.quality_data import Ticket, fill, id_of
+from tests.benchmarks.quality_data import Ticket, closed_case, fill, id_of
 from tests.benchmarks.routing_settings import Heard, Setting, chosen
 
 LABELS = ("topic_group", "business_service")
@@ -37,16 +37,8 @@ _OPENED = datetime(2020, 1, 1, tzinfo=UTC)
 
 
 def _case(ticket: Ticket) -> Case:
-    return Case(
-        id=id_of(ticket.id),
-        origin=Origin(tenant_id=_TENANT, source="desk", external_id=ticket.id),
-        title=ticket.title,
-        body=ticket.body,
-        state=CaseState.COMPLETED,
-        facts=CaseFacts(),
-        opened_at=_OPENED,
-        revision=1,
-    )
+    origin = Origin(tenant_id=_TENANT, source="desk", external_id=ticket.id)
+    return closed_case(origin, ticket.title, ticket.body, _OPENED)
 
 
 class Desk:
