@@ -18,7 +18,7 @@ from contracts.outbox import Topic
 from contracts.retrieval import OriginRef
 from contracts.review import ChangeKind
 from tests.records.asking import ask
-from tests.records.world import World, draft, new_id
+from tests.records.world import World, draft, new_id, new_word
 
 EVERY_KIND = (CandidateKind.EXPERIENCE, CandidateKind.CASE, CandidateKind.ARTICLE)
 ODD_TEXTS = [
@@ -135,7 +135,7 @@ async def test_the_registry_stays_inside_the_callers_scope(two: World) -> None:
 
 async def test_full_text_finds_any_word_and_ranks_by_them(two: World) -> None:
     """R16: a record of what an index lacks; two words weigh more than one."""
-    one, both = new_id()[:8], new_id()[:8]
+    one, both = new_word(), new_word()
     weak = await two.published(draft(text=f"The {one} stands alone."))
     strong = await two.published(draft(text=f"The {one} {both} stands."))
     task = await ask(two)
@@ -149,7 +149,7 @@ async def test_full_text_finds_any_word_and_ranks_by_them(two: World) -> None:
 
 async def test_full_text_reads_other_tenants_published_text_and_no_case_of_theirs(two: World) -> None:
     """R21: nor drafts, nor anything that has ended (R10)."""
-    word = f"w{new_id()[:8]}"
+    word = new_word()
     published = await two.published(draft(text=f"{word} general pattern"), by="bob", tenant="other")
     await two.propose(draft(text=f"{word} only proposed"))
     ended = [await two.published(draft(text=f"{word} ended")) for _ in range(2)]
@@ -170,7 +170,7 @@ async def test_full_text_reads_other_tenants_published_text_and_no_case_of_their
 
 async def test_only_what_the_index_has_not_taken(two: World) -> None:
     """R16: pending events decide, by key; the caller can't read the outbox and needs not."""
-    word = f"w{new_id()[:8]}"
+    word = new_word()
     taken, pending = [await two.published(draft(text=f"{word} text")) for _ in range(2)]
     case_id = await two.open_case(body=f"{word} body")
     two.owner.execute("UPDATE outbox SET delivered_at = now() WHERE key = %s", (f"experience/{taken}",))
@@ -191,7 +191,7 @@ async def test_no_query_text_breaks_the_search(two: World, text: str) -> None:
 
 async def test_a_word_inside_an_odd_text_is_still_found(two: World) -> None:
     """R16: quoting and operators around a word don't hide it."""
-    word = f"w{new_id()[:8]}"
+    word = new_word()
     experience_id = await two.published(draft(text=f"The {word} is here."))
     task = await ask(two)
     for text in (f"'{word}'", f"!{word}", f"({word} &", f"\\{word}", f"zq&{word}", f"{word}:*"):

@@ -11,7 +11,7 @@ from activities.records.related import RelatedTable
 from contracts.candidates import CanonicalLookup
 from contracts.labels import CandidateKind, Outcome
 from tests.records.asking import ask
-from tests.records.world import World, new_id
+from tests.records.world import World, new_word
 
 WORDS = ["Zürich", "Žluťoučký", "문제", "Ångström", "été"]
 FORMS = [("NFC", "NFD"), ("NFD", "NFC"), ("NFC", "NFC"), ("NFD", "NFD")]
@@ -24,7 +24,7 @@ def spelt(form: str, text: str) -> str:
 @pytest.mark.parametrize(("stored", "asked"), FORMS)
 @pytest.mark.parametrize("word", WORDS)
 async def test_full_text_finds_a_case_in_either_spelling(shared: World, word: str, stored: str, asked: str) -> None:
-    rare = f"{word}{''.join(chr(ord('b') + int(digit, 16)) for digit in new_id()[:8])}"
+    rare = f"{word}{new_word()}"
     body = f"{spelt(stored, rare)} fails."
     case_id = await shared.open_case(body=body)
     other = await shared.open_case(body="It works.")

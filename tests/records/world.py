@@ -48,6 +48,11 @@ def new_id() -> str:
     return str(uuid.uuid4())
 
 
+def new_word() -> str:
+    """Return a word that stands nowhere else: letters alone, since full text reads `48493e1b` as a number and `b`."""
+    return "w" + "".join(chr(ord("b") + int(digit, 16)) for digit in uuid.uuid4().hex[:12])
+
+
 def draft(**changes: Any) -> Draft:
     """Return a draft about a missing register row; units follow its outcome and proof level."""
     outcome = changes.get("outcome", Outcome.SUCCEEDED)
