@@ -1,9 +1,10 @@
 """Finding every spelling of a value in a text, and writing a placeholder in its place (R11).
 
 A value meets its spellings as `fold` leaves them: NFKD, case folded, invisible characters dropped, blanks of any kind
-and number as one. A value of mostly digits (a phone number, an account) also meets itself with other blanks, dots,
-dashes and brackets between its characters, though not inside a longer number. Each text is looked through as it
-stands, and as it reads when it is JSON, HTML or percent-encoded.
+and number as one. Where a letter of it carries marks, so must the letter of the text; that one may carry more. A value
+of mostly digits (a phone number, an account) also meets itself with other blanks, dots, dashes and brackets between its
+characters, though not inside a longer number. Each text is looked through as it stands, and as it reads when it is
+JSON, HTML or percent-encoded.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from __future__ import annotations
 import html
 import json
 import re
+import sys
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise
 from urllib.parse import unquote
 
@@ -43,10 +45,14 @@ _ESCAPES: tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...] = (
 
 
 def fold(text: str) -> str:
-    """Return a text as values are compared: NFKD, case folded, invisible characters dropped, blanks as one space."""
-    folded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
-    seen = "".join(character for character in folded if unicodedata.category(character) != "Cf")
-    return " ".join(seen.split())
+    """Return a text as values are compared: invisible characters dropped, NFKD, case folded, blanks as one space."""
+    return " ".join(_bare(text).split())
+
+
+def _bare(text: str) -> str:
+    """Return the text with invisible characters dropped, NFKD and case folded."""
+    seen = text if text.isascii() else "".join(letter for letter in text if unicodedata.category(letter) != "Cf")
+    return unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", seen).casefold())
 
 
 def check_value(value: str, *, field: str) -> None:
@@ -157,34 +163,39 @@ class _Reading:
 
 
 def _read(units: Iterator[tuple[str, int]]) -> _Reading:
-    """Fold a text unit by unit. A unit is what it reads as, and its length in the original."""
+    """Fold a text letter by letter, each with its marks. A unit is what it reads as, and its length in the original."""
     letters: list[str] = []
     begins: list[int] = []
     ends: list[int] = []
-    at = 0
-    for unit, length in units:
-        begin, at = at, at + length
-        folded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", unit).casefold())
-        for letter in folded:
-            if unicodedata.category(letter) == "Cf":
-                continue
+    for written, begin, end in _with_marks(units):
+        for letter in _bare(written):
             if letter.isspace():
                 if letters and letters[-1] == " ":
-                    ends[-1] = at
+                    ends[-1] = end
                     continue
                 letter = " "
-            elif unicodedata.combining(letter):  # in canonical order after its letter, whatever order it came in
-                place = len(letters)
-                while place and 0 < unicodedata.combining(letter) < unicodedata.combining(letters[place - 1]):
-                    place -= 1
-                letters.insert(place, letter)
-                begins.insert(place, begin)
-                ends.insert(place, at)
-                continue
             letters.append(letter)
             begins.append(begin)
-            ends.append(at)
+            ends.append(end)
     return _Reading("".join(letters), begins, ends)
+
+
+def _with_marks(units: Iterator[tuple[str, int]]) -> Iterator[tuple[str, int, int]]:
+    """Return each unit together with the marks and invisible characters after it, and its place in the original."""
+    written: list[str] = []
+    begin = at = 0
+    for unit, length in units:
+        if written and not _goes_with_the_last(unit):
+            yield "".join(written), begin, at
+            written, begin = [], at
+        written.append(unit)
+        at += length
+    if written:
+        yield "".join(written), begin, at
+
+
+def _goes_with_the_last(unit: str) -> bool:
+    return not unit.isascii() and unicodedata.combining((_bare(unit) or "\u0300")[0]) > 0
 
 
 def _units(text: str, pattern: re.Pattern[str], decode: Callable[[str], str]) -> Iterator[tuple[str, int]]:
@@ -215,12 +226,41 @@ def _matches(pattern: re.Pattern[str], read: _Reading) -> list[tuple[int, int]]:
 
 
 def _pattern(folded: str) -> str:
-    characters = [each for each in folded if each not in _SEPARATORS]
-    digits = sum(each.isdigit() for each in characters)
-    if digits >= _MOSTLY_DIGITS and digits * 2 > len(characters):
-        joined = f"[{re.escape(_SEPARATORS)}]*".join(map(re.escape, characters))
+    letters = _letters(folded)
+    written = [letter for letter in letters if letter not in _SEPARATORS]
+    digits = sum(letter[0].isdigit() for letter in written)
+    if digits >= _MOSTLY_DIGITS and digits * 2 > len(written):
+        joined = f"[{re.escape(_SEPARATORS)}]*".join(map(_letter_pattern, written))
         return f"(?<![a-z0-9]){joined}(?![a-z0-9])"  # a part of a longer number is another number
-    return " ".join(map(re.escape, folded.split(" ")))
+    return "".join(map(_letter_pattern, letters))
+
+
+def _letters(folded: str) -> list[str]:
+    """Return each letter with its marks; marks that no letter precedes are one too."""
+    letters: list[str] = []
+    for character in folded:
+        if letters and unicodedata.combining(character):
+            letters[-1] += character
+        else:
+            letters.append(character)
+    return letters
+
+
+def _letter_pattern(letter: str) -> str:
+    """Match the letter with its marks, and others besides: the canonical order may put those in between."""
+    base, marks = ("", letter) if unicodedata.combining(letter[0]) else (letter[0], letter[1:])
+    if not marks:
+        return re.escape(base)
+    found = "".join(f"(?:(?!{mark}){_any_mark()})*+{mark}" for mark in marks)
+    return f"{re.escape(base) if base else f'(?<!{_any_mark()})'}{found}{_any_mark()}*+"
+
+
+@cache
+def _any_mark() -> str:
+    codes = [code for code in range(sys.maxunicode + 1) if unicodedata.combining(chr(code))]
+    begins = [code for code, before in zip(codes, [-1, *codes], strict=False) if before != code - 1]
+    ends = [code for code, after in zip(codes, [*codes[1:], -1], strict=True) if after != code + 1]
+    return f"[{''.join(f'{chr(begin)}-{chr(end)}' for begin, end in zip(begins, ends, strict=True))}]"
 
 
 def _json_texts(document: str, *, free: bool) -> Iterator[tuple[str, tuple[int, int]]]:

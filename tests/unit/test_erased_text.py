@@ -78,6 +78,43 @@ def _in_json(text: str) -> str:
     return json.dumps(text)[1:-1]
 
 
+MARKS = st.text(st.sampled_from("\u0300\u0301\u0308\u0316\u0334\u0899\u05b0\u200d\u0f73"), max_size=5)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("00\u00c8", "00\u00c8\u0899"),  # canonical order puts the second mark before the first
+        ("00\u00c8", "00E\u0301\u200d\u0316\u0300"),
+        ("\u00c8va", "E\u0899\u0300va"),
+        ("\u1fb4\u03b2\u03b3", "\u03b1\u0345\u0301\u03b2\u03b3"),  # the iota below stands before the accent
+        ("e\u0301\u200d\u0316va", "\u00e9\u0316va"),
+        ("\u0300abc", "e\u035c\u0300abc"),
+    ],
+)
+def test_r11_marks_in_another_order_or_besides_hide_nothing(value: str, text: str) -> None:
+    assert Eraser([value]).erased(f"To {text}, here.") in {f"To {ERASED}, here.", "To [-], here."}
+    assert Eraser([value]).count(f"To {unicodedata.normalize('NFC', text)}, here.") == 1
+
+
+def test_a_letter_with_a_mark_is_not_the_letter_without() -> None:
+    assert Eraser(["M\u00f6ller"]).count("Moller, Mo\u0301ller, Mo\u0316ller") == 0
+    assert Eraser(["Moller"]).count("M\u00f6ller") == 0
+
+
+@given(VALUES, st.lists(MARKS, min_size=30, max_size=30), st.lists(MARKS, min_size=30, max_size=30), MARKS)
+def test_r11_a_marked_value_is_found_whatever_stands_around(
+    letters: str, own: list[str], other: list[str], before: str
+) -> None:
+    value = "".join(f"{letter}{marks}" for letter, marks in zip(letters, own, strict=False))
+    text = f"{before}{value}{other[0]}"
+    eraser = Eraser([value])
+    assert eraser.count(text) >= 1
+    assert eraser.count(unicodedata.normalize("NFC", text)) >= 1
+    assert eraser.count(unicodedata.normalize("NFD", text)) >= 1
+    assert eraser.count(eraser.erased(text)) == 0 or fold(value) in fold("[erased][-]")
+
+
 @given(WORDS, VALUES, st.sampled_from([quote, html.escape, _in_json]))
 def test_r11_encoded_texts_are_read(around: str, value: str, encode: Callable[[str], str]) -> None:
     assert Eraser([value]).count(encode(f"{around} {value} {around}")) >= 1
