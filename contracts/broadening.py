@@ -60,9 +60,11 @@ def broadened(before: RetrievalRequest, broadening: Broadening, *, results_befor
     Raises:
         InvalidField: Something would not become wider: a fact that wasn't stated, or no more results or tokens.
     """
+    dropped_at_most = stated(before)
     for fact in broadening.dropped:
-        if getattr(before, fact) == _UNSTATED[fact]:
-            raise InvalidField(f"The retrieval doesn't state {fact}.", field="dropped", accepted=_stated(before))
+        if fact not in dropped_at_most:
+            accepted = ", ".join(dropped_at_most) or "none: nothing is stated that could be dropped"
+            raise InvalidField(f"The retrieval doesn't state {fact}.", field="dropped", accepted=accepted)
     _require_more("results", broadening.results, results_before)
     _require_more("tokens", broadening.tokens, before.tokens)
     changes: dict[str, Any] = {
@@ -112,6 +114,6 @@ def _require_more(field: str, wanted: int | None, before: int) -> None:
         raise InvalidField(f"A broadening has more {field} than before.", field=field, accepted=f"over {before}")
 
 
-def _stated(request: RetrievalRequest) -> str:
-    stated = [fact for fact in RequestFact if getattr(request, fact) != _UNSTATED[fact]]
-    return ", ".join(stated) or "none: nothing is stated that could be dropped"
+def stated(request: RetrievalRequest) -> tuple[RequestFact, ...]:
+    """Return the facts that a request states, and so may stop holding candidates against."""
+    return tuple(fact for fact in RequestFact if getattr(request, fact) != _UNSTATED[fact])

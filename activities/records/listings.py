@@ -14,7 +14,7 @@ from activities.records.ids import is_id
 from contracts import limits
 from contracts.cases import CaseResult
 from contracts.errors import InvalidField, UnknownExperience
-from contracts.identity import Domain, Tenant
+from contracts.identity import Domain, Profile, Tenant
 from contracts.labels import CandidateKind
 from contracts.lifecycle import Stage
 from contracts.listings import (
@@ -98,6 +98,11 @@ SELECT q.id::text AS request_id, q.principal_id, q.profile_id, q.strategy_id || 
 _PUBLISHED = text("""
 SELECT number, state, digest, content, author_id, published_at, domain_id FROM revisions
  WHERE experience_id = CAST(:id AS uuid) AND kind = 'experience' AND state = 'current'
+""")
+_PROFILES = text("""
+SELECT p.id, p.domain_id, p.strategy_id, p.strategy_version
+  FROM profiles p JOIN profile_members m ON m.profile_id = p.id
+ WHERE m.principal_id = (SELECT app_principal()) ORDER BY p.id
 """)
 _TENANTS = text("SELECT id, name FROM tenants ORDER BY name, id LIMIT :limit")
 _ERASURES = text("""
@@ -240,6 +245,12 @@ class Listings:
         async with self._database.as_principal(principal_id) as connection:
             rows = await connection.execute(text("SELECT id, name, description FROM domains ORDER BY name, id"))
             return [Domain.model_validate(dict(row)) for row in rows.mappings()]
+
+    async def profiles(self, principal_id: str) -> list[Profile]:
+        """Return the profiles that the reader may act with; who else holds them is not told (R13)."""
+        async with self._database.as_principal(principal_id) as connection:
+            rows = await connection.execute(_PROFILES)
+            return [Profile.model_validate(dict(row)) for row in rows.mappings()]
 
     async def erasures(self, *, limit: int = 100) -> list[ErasureHead]:
         """Return the erasures, newest first; for administrators, who alone may order them (R11)."""

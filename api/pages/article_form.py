@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from api.pages.draft_form import LIMITS, lines_of
-from api.pages.forms import Posted, record_of
+from api.pages.draft_form import LIMITS
+from api.pages.forms import Posted, lines_of, record_of
 from contracts.articles import ArticleDraft, SourceReference
 from contracts.errors import InvalidField
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from api.pages.forms import Posted, record_of
+from api.pages.forms import Posted, lines_of, record_of
 from contracts import limits
 from contracts.errors import InvalidField
 from contracts.experience import Draft, KnowledgeUnit, Limits, SourceSpan
@@ -111,11 +111,6 @@ def _written(value: Any) -> str:
 
 def _read(name: str, text: str) -> Any:
     return lines_of(text) if name in _LISTS else text
-
-
-def lines_of(text: str) -> tuple[str, ...]:
-    """Return the lines that say something, without blanks around them."""
-    return tuple(line.strip() for line in text.split("\n") if line.strip())
 
 
 def _limits_in(values: Mapping[str, str]) -> dict[str, Any]:

@@ -64,6 +64,11 @@ async def posted(request: Request) -> Posted:
     return Posted(values)
 
 
+def lines_of(text: str) -> tuple[str, ...]:
+    """Return the lines that say something, without blanks around them."""
+    return tuple(line.strip() for line in text.split("\n") if line.strip())
+
+
 def same_id(refusal: CaseloreError, *, is_stored: bool) -> bool:
     """Return whether a refused form is to be sent again under the id that it had.
 

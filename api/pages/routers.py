@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from api.pages import (
     articles,
+    asking,
     cases,
     changes,
     commands,
@@ -12,6 +13,7 @@ from api.pages import (
     erasures,
     experiences,
     inbox,
+    memory_use,
     retrievals,
     reviews,
     sign_in,
@@ -26,7 +28,9 @@ ROUTERS = (
     changes.router,
     articles.router,
     cases.router,
+    asking.router,  # before the retrievals: `new` is no id
     retrievals.router,
+    memory_use.router,
     consultations.router,
     commands.router,
     status_page.router,

@@ -7,11 +7,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from temporalio.worker import Worker
 
-from activities.records.retrievals import RetrievalsTable
-from activities.retrieval.activity import RetrievalActivities
-from activities.retrieval.engine import RetrievalEngine
 from contracts.broadening import Broadening
 from contracts.consultation import Consultation, ConsultationState, ConsultReply, ReplyCitation
 from contracts.errors import (
@@ -26,24 +22,17 @@ from contracts.errors import (
 from contracts.feedback import CandidateOutcome, Feedback, Usefulness, UsefulnessCounts
 from contracts.retrieval import Answer, Citation, CitationVerdict, MemoryUse
 from contracts.widening import RequestFact
+from tests.api.answering import answering_retrievals, asking
 from tests.api.asked_further import TEMPLATES, with_a_second_domain
-from tests.api.test_retrievals import FlatEmbedder, Now, asking
-from tests.api.world import AwayIndex, World, fresh
-from workflows.retrieval import Retrieval
+from tests.api.world import World, fresh
 
 
 @pytest_asyncio.fixture(scope="module", name="answering")
 async def fixture_answering(world: World) -> AsyncIterator[World]:
     """The API with a retrieval worker, and a second domain that `agent` works for as well."""
     await with_a_second_domain(world)
-    engine = RetrievalEngine(RetrievalsTable(world.database), AwayIndex(), FlatEmbedder(), Now())
-    async with Worker(
-        world.client,
-        task_queue=world.retrieval_queue,
-        workflows=[Retrieval],
-        activities=[RetrievalActivities(engine).answer_retrieval],
-    ):
-        yield world
+    async with answering_retrievals(world) as found:
+        yield found
 
 
 def broadening(**given: Any) -> Broadening:

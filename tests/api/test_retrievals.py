@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Sequence
-from datetime import UTC, datetime
-from typing import Any
+from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
@@ -31,47 +29,16 @@ from contracts.retrieval import (
     CitationVerdict,
     FreshCheck,
     MemoryUse,
-    RetrievalRequest,
 )
+from tests.api.answering import FlatEmbedder, Now, answering_retrievals, asking
 from tests.api.world import AwayIndex, World, fresh
 from workflows.retrieval import Retrieval
 
 
-class FlatEmbedder:
-    model = "flat"
-    dimensions = 4
-
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        return [[1.0, 0.0, 0.0, 0.0] for _ in texts]
-
-
-class Now:
-    def now(self) -> datetime:
-        return datetime.now(UTC)
-
-
 @pytest_asyncio.fixture(scope="module")
 async def answering(world: World) -> AsyncIterator[World]:
-    engine = RetrievalEngine(RetrievalsTable(world.database), AwayIndex(), FlatEmbedder(), Now())
-    async with Worker(
-        world.client,
-        task_queue=world.retrieval_queue,
-        workflows=[Retrieval],
-        activities=[RetrievalActivities(engine).answer_retrieval],
-    ):
-        yield world
-
-
-def asking(**given: Any) -> RetrievalRequest:
-    values: dict[str, Any] = {
-        "request_id": fresh(),
-        "profile_id": "investigator",
-        "purpose": "find the cause",
-        "objective": "A letter type without its register row is not printed",
-        "product": "Policy",
-        "version": "7.3",
-    }
-    return RetrievalRequest(**{**values, **given})
+    async with answering_retrievals(world) as found:
+        yield found
 
 
 async def test_r20_an_agent_asks_reads_decides_and_reports(answering: World) -> None:

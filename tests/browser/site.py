@@ -15,6 +15,7 @@ from contracts.identity import Grant, Principal, RoleInDomain
 from contracts.labels import DomainRole, PrincipalKind
 from contracts.lifecycle import Stage
 from contracts.views import ExperienceView
+from deploy.cast import PROFILES, engage_in
 from deploy.importing import experience_id, proposal_of
 from tests.acceptance.office import Office, fresh
 from tests.acceptance.samples import case
@@ -26,6 +27,8 @@ PEOPLE = {
     "guest": (),
 }
 """Who curates and who owns `data`; guest holds nothing."""
+PROFILE = "data-specialist"
+"""What berta asks as."""
 PHONE: ViewportSize = {"width": 360, "height": 740}
 DESK: ViewportSize = {"width": 1280, "height": 900}
 
@@ -115,6 +118,8 @@ async def staff(office: Office) -> dict[str, str]:
             await office.admin.put_role(RoleInDomain(principal_id=name, domain_id="data", role=role))
         if roles:
             await office.admin.put_grant(Grant(principal_id=name, tenant_id="north", purpose="review"))
+    domain_id, strategy_id = PROFILES[PROFILE]
+    await engage_in(office.admin, PROFILE, domain_id, strategy_id, "berta")
     return keys
 
 

@@ -87,6 +87,10 @@ async def stuffed(running_site: Site) -> Stuffed:
         "case": f"/cases/{case_id}",
         "retrievals": "/retrievals",
         "retrieval": f"/retrievals/{answer.request_id}",
+        "ask": f"/retrievals/new?case={case_id}",
+        "broaden": f"/retrievals/{answer.request_id}/broaden",
+        "decide": f"/retrievals/{answer.request_id}/decide",
+        "decision": f"/retrievals/{answer.request_id}/decisions/{use.decision_id}",
         "consult": f"/retrievals/{answer.request_id}/consult",
         "consultations": "/consultations",
         "consultation": f"/consultations/{asked.consultation_id}",
@@ -132,7 +136,17 @@ async def test_nothing_that_comes_from_a_case_runs_or_is_markup(stuffed: Stuffed
                     await expect(page.locator(alien)).to_have_count(0)
                 shown = await page.locator("main").inner_text()
                 assert not set("\u202e\u202c\u200b") & set(shown), name
-                if name in ("review", "case", "article", "retrieval", "experience", "consultation"):
+                if name in (
+                    "review",
+                    "case",
+                    "article",
+                    "retrieval",
+                    "experience",
+                    "consultation",
+                    "broaden",
+                    "decide",
+                    "decision",
+                ):
                     assert "<script>" in shown, name
                     assert "[U+202E]" in shown, name
 
@@ -195,7 +209,18 @@ async def test_every_page_has_an_outline_names_and_landmarks(stuffed: Stuffed, s
 
 async def test_nobody_sees_a_page_that_is_not_theirs(stuffed: Stuffed, site: Site) -> None:
     async with site.visit("guest") as page:
-        for name in ("review", "case", "retrieval", "consult", "consultation", "erasures", "erasure"):
+        for name in (
+            "review",
+            "case",
+            "retrieval",
+            "broaden",
+            "decide",
+            "decision",
+            "consult",
+            "consultation",
+            "erasures",
+            "erasure",
+        ):
             assert await opened(page, stuffed.paths[name]) in (403, 404), name
             assert "Bold" not in await page.locator("main").inner_text()
         await page.goto("/")
