@@ -19,11 +19,12 @@ from deploy.commands.results import write_json
 from deploy.settings import Settings
 
 _PEOPLE = (
-    ("proposer", PrincipalKind.PERSON, "Proposer", "delivers cases, records results, proposes experience"),
+    ("proposer", PrincipalKind.PERSON, "Proposer", "delivers cases, records results, proposes experience, asks the memory"),
     ("curator", PrincipalKind.PERSON, "Curator", "reviews first"),
     ("owner", PrincipalKind.PERSON, "Owner", "owns the domain and reviews second"),
     ("agent", PrincipalKind.AGENT, "Agent", "asks the memory, and cites it"),
 )
+_ASKING = ("proposer", "agent")
 
 
 async def make_team(settings: Settings, *, tenant: str, domain: str, json_file: Path | None) -> None:
@@ -49,8 +50,9 @@ async def make_team(settings: Settings, *, tenant: str, domain: str, json_file: 
 
 
 async def _profile(admin: CaseloreClient, domain: str) -> str:
-    """Give the agent the domain's requesting profile, and return its id."""
+    """Give those who ask the domain's requesting profile, and return its id."""
     usual = {of: (profile_id, strategy_id) for profile_id, (of, strategy_id) in PROFILES.items()}
     profile_id, strategy_id = usual.get(domain, (f"{domain}-specialist", "data-investigation"))
-    await engage_in(admin, profile_id, domain, strategy_id, "agent")
+    for name in _ASKING:
+        await engage_in(admin, profile_id, domain, strategy_id, name)
     return profile_id

@@ -109,8 +109,10 @@ async def test_a_newcomer_gets_a_text_of_their_own_approved_and_found(shell: She
         decided = await shell("review", experience_id, "--accept", "--digest", digest, "--as", person, "--json", "-")
         assert decided.json["outcome"] == stage
 
-    answer = await shell("retrieve", words, "--profile", team.json["profile"], "--as", "agent", "--json", "-")
-    assert answer.json["candidates"][0]["ref"] == f"experience/{experience_id}"  # from the record, if not yet indexed
+    for person in ("agent", "proposer"):
+        answer = await shell("retrieve", words, "--profile", team.json["profile"], "--as", person, "--json", "-")
+        found = answer.json["candidates"][0]["ref"]  # from the record, if not yet indexed
+        assert found == f"experience/{experience_id}"
     shown = await shell("show", f"experience/{experience_id}", "--as", "owner")
     assert "published" in shown.out
 
