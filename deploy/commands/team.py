@@ -19,7 +19,7 @@ from deploy.commands.results import write_json
 from deploy.settings import Settings
 
 _PEOPLE = (
-    ("proposer", PrincipalKind.PERSON, "Proposer", "delivers cases, records results, proposes experience, asks the memory"),
+    ("proposer", PrincipalKind.PERSON, "Proposer", "delivers cases, proposes what they taught, asks the memory"),
     ("curator", PrincipalKind.PERSON, "Curator", "reviews first"),
     ("owner", PrincipalKind.PERSON, "Owner", "owns the domain and reviews second"),
     ("agent", PrincipalKind.AGENT, "Agent", "asks the memory, and cites it"),
