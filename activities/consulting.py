@@ -52,10 +52,12 @@ class Consulting:
         return await self._records.withdraw(principal_id, consultation_id)
 
     async def reply(self, principal_id: str, consultation_id: str, reply: ConsultReply) -> ConsultationView:
-        """Answer for the caller's domain, in words that hold no personal data: they cross to the asker's case.
+        """Answer for the caller's domain, in words that hold no personal data and name no case or tenant of its own.
+
+        They cross to the asker's case. The record holds them against what the caller sees (R21).
 
         Raises:
-            InvalidField: They do; and whatever `ConsultationRecords.reply` raises.
+            InvalidField: They hold such a thing; and whatever `ConsultationRecords.reply` raises.
         """
         await self._require_clean("text", reply.text)
         for citation in reply.citations:

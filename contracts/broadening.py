@@ -10,6 +10,7 @@ from pydantic import model_validator
 from contracts.errors import InvalidField
 from contracts.labels import ProofLevel
 from contracts.retrieval import RetrievalRequest
+from contracts.strategy import Strategy
 from contracts.text import Id, Paragraph
 from contracts.widening import RequestFact, Widening
 
@@ -100,13 +101,33 @@ def domains_read(
         return before
     read = (own,) if before is None else before
     if before == ():
-        raise InvalidField("Every domain was read before.", field="domains", accepted="none: leave it out")
+        named = "domains" if widening.domains else "every_domain"
+        raise InvalidField("Every domain was read before.", field=named, accepted="none: leave it out")
     for domain in widening.domains:
         if domain not in known or domain in read:
             left = sorted(set(known) - set(read))
             why = "was read before" if domain in read else "doesn't exist"
             raise InvalidField(f"Domain {domain!r} {why}.", field="domains", accepted=", ".join(left) or "none")
     return () if widening.every_domain else tuple(dict.fromkeys((*read, *widening.domains)))
+
+
+def require_wider(strategy: Strategy, widening: Widening) -> None:
+    """Refuse further domains where a strategy reads every one anyway: they would widen nothing (R18).
+
+    Args:
+        strategy: The one that answers.
+        widening: What is widened.
+
+    Raises:
+        InvalidField: None of its steps reads the profile's own domain only.
+    """
+    named = "domains" if widening.domains else "every_domain" if widening.every_domain else ""
+    if named and not any(step.own_domain_only for step in strategy.steps):
+        raise InvalidField(
+            f"Strategy {strategy.id!r} reads every domain already.",
+            field=named,
+            accepted="none: leave it out, and widen strategy_id, dropped, results or tokens",
+        )
 
 
 def _require_more(field: str, wanted: int | None, before: int) -> None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import html
 import json
 import re
-import sys
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -257,7 +256,7 @@ def _letter_pattern(letter: str) -> str:
 
 @cache
 def _any_mark() -> str:
-    codes = [code for code in range(sys.maxunicode + 1) if unicodedata.combining(chr(code))]
+    codes = [code for code in range(0x110000) if unicodedata.combining(chr(code))]
     begins = [code for code, before in zip(codes, [-1, *codes], strict=False) if before != code - 1]
     ends = [code for code, after in zip(codes, [*codes[1:], -1], strict=True) if after != code + 1]
     return f"[{''.join(f'{chr(begin)}-{chr(end)}' for begin, end in zip(begins, ends, strict=True))}]"

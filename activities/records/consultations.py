@@ -10,11 +10,19 @@ from sqlalchemy import RowMapping, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from activities.records.cases import file_papers, require_case
+from activities.records.consultation_handles import handles_of, require_no_case, require_unnamed
 from activities.records.consultation_rows import NEWEST_FIRST, OLDEST_FIRST, require_consultation, view_of
 from activities.records.database import Database
 from activities.records.domains import require_domain
 from activities.records.memory_use_paper import consultation_paper, reply_paper
-from activities.records.retrieval_requests import find_request, require_candidate, require_same
+from activities.records.retrieval_requests import (
+    find_request,
+    is_stored,
+    require_candidate,
+    require_granted,
+    require_profile,
+    require_same,
+)
 from contracts import limits
 from contracts.consultation import (
     Consultation,
@@ -32,11 +40,6 @@ from contracts.errors import (
 from contracts.retrieval import RetrievalRequest
 from contracts.text import digest
 
-_HANDLES = text("""
-SELECT o.external_id, c.object_refs, c.id::text AS case_id, t.id AS tenant_id, t.name AS tenant
-  FROM cases c JOIN origins o ON o.id = c.origin_id JOIN tenants t ON t.id = c.tenant_id
- WHERE c.id = CAST(:case_id AS uuid)
-""")
 _OWN_DOMAIN = text("SELECT domain_id FROM profiles WHERE id = :profile_id")
 _ASKED_BEFORE = text("""
 SELECT count(*) FILTER (WHERE id <> CAST(:id AS uuid)) FROM consultations WHERE request_id = CAST(:request_id AS uuid)
@@ -87,18 +90,17 @@ class ConsultationsTable:
     async def handles(self, principal_id: str, request_id: str) -> Sequence[str]:
         """See `contracts.consultation_ports.ConsultationRecords.handles`."""
         async with self._database.as_principal(principal_id) as connection:
-            row = await find_request(connection, request_id)
-            request = RetrievalRequest.model_validate(row["request"])
-            found = [*request.object_refs, *filter(None, [request.tenant_id])]
-            if request.origin is not None:
-                found.append(request.origin.external_id)
-            case = (await connection.execute(_HANDLES, {"case_id": row["case_id"]})).mappings().first()
-            if case is not None:
-                found += [case["external_id"], case["case_id"], case["tenant_id"], case["tenant"], *case["object_refs"]]
-            return found
+            return await handles_of(connection, await find_request(connection, request_id))
 
     async def ask(self, principal_id: str, request_id: str, consultation: Consultation) -> ConsultationView:
-        """See `contracts.consultation_ports.ConsultationRecords.ask`."""
+        """See `contracts.consultation_ports.ConsultationRecords.ask`; what was stored is repeated in any case (R8).
+
+        Raises:
+            UnknownProfile: The retrieval is the caller's own, by a profile that they don't hold any more (R13).
+            OutsideScope: The caller has no grant in the retrieval's tenant, or none at all.
+            UnknownCase: The case is not in the caller's scope any more.
+            InvalidField: The brief names a case that the caller sees (R21); and what the port tells.
+        """
         values: dict[str, Any] = {
             **consultation.model_dump(),
             "id": consultation.consultation_id,
@@ -109,6 +111,16 @@ class ConsultationsTable:
         async with self._database.as_principal(principal_id) as connection:
             row = await find_request(connection, request_id)
             await require_domain(connection, consultation.domain_id)
+            if await is_stored(
+                connection, "consultations", "id", values["id"], values["digest"], field="consultation_id"
+            ):
+                return view_of(await require_consultation(connection, consultation.consultation_id))
+            case = None if row["case_id"] is None else await require_case(connection, row["case_id"])
+            # Who sees a colleague's retrieval by its case needs no profile; that of who asked may have lapsed.
+            if row["principal_id"] == principal_id:
+                await require_profile(connection, row["profile_id"])
+            await require_granted(connection, RetrievalRequest.model_validate(row["request"]).tenant_id)
+            await require_no_case(connection, "brief", consultation.brief)
             own = (await connection.execute(_OWN_DOMAIN, {"profile_id": row["profile_id"]})).scalar_one()
             if own == consultation.domain_id:
                 raise InvalidField(
@@ -122,8 +134,7 @@ class ConsultationsTable:
                 )
             if (await connection.execute(_ASK, values)).rowcount:
                 await connection.execute(_BRIEF, values)
-                if row["case_id"] is not None:
-                    case = await require_case(connection, row["case_id"])
+                if case is not None:
                     paper = consultation_paper(consultation, request_id=request_id)
                     await file_papers(connection, principal_id, case, [paper], by_product=True)
             else:
@@ -147,7 +158,12 @@ class ConsultationsTable:
             return view_of(await require_consultation(connection, consultation_id))
 
     async def reply(self, principal_id: str, consultation_id: str, reply: ConsultReply) -> ConsultationView:
-        """See `contracts.consultation_ports.ConsultationRecords.reply`."""
+        """See `contracts.consultation_ports.ConsultationRecords.reply`.
+
+        Raises:
+            InvalidField: It names its own retrieval, that one's case, or a case or tenant of the caller's (R21); and
+                what the port tells.
+        """
         _check_citations(reply)
         content = digest([principal_id, reply.model_dump(mode="json")])
         async with self._database.as_principal(principal_id) as connection:
@@ -200,6 +216,7 @@ class ConsultationsTable:
         }
         for citation in reply.citations:
             await require_candidate(connection, values["request_id"], citation.ref, citation.revision)
+        await require_unnamed(connection, reply)
         if not (await connection.execute(_REPLY, values)).rowcount:
             return False
         if reply.citations:

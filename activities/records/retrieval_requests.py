@@ -10,8 +10,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from activities.records.ids import is_id
 from contracts import limits
 from contracts.errors import (
+    AdoptionNeeded,
     IdempotencyConflict,
     InvalidField,
+    OutsideScope,
     UncitedCandidate,
     UnknownConsultation,
     UnknownProfile,
@@ -30,6 +32,15 @@ _PROFILE = text("""
 SELECT p.id, p.domain_id, p.strategy_id, p.strategy_version
   FROM profiles p JOIN profile_members m ON m.profile_id = p.id
  WHERE p.id = :profile_id AND m.principal_id = (SELECT app_principal())
+""")
+# A profile's first pin is what its first adoption moved from.
+_ADOPTED = text("""
+SELECT v.version, v.version <= :pinned OR EXISTS (
+         SELECT 1 FROM strategy_adoptions a
+          WHERE a.profile_id = :profile_id AND a.state = 'adopted'
+            AND (v.strategy_id, v.version)
+             IN ((a.strategy_id, a.version), (a.expected_strategy_id, a.expected_version))) AS adopted
+  FROM strategy_versions v WHERE v.strategy_id = :strategy_id ORDER BY v.version
 """)
 _STORE = text("""
 INSERT INTO retrieval_requests (id, principal_id, profile_id, strategy_id, strategy_version, tenant_id, case_id,
@@ -76,6 +87,34 @@ async def require_profile(connection: AsyncConnection, profile_id: str) -> RowMa
     return profile
 
 
+async def require_tenant(connection: AsyncConnection, tenant_id: str | None) -> None:
+    """Refuse a tenant that the transaction's principal has no grant in; None narrows to none (R13).
+
+    Raises:
+        OutsideScope: It has none there.
+    """
+    if tenant_id is None:
+        return
+    known = await connection.execute(text("SELECT 1 FROM grants WHERE tenant_id = :id LIMIT 1"), {"id": tenant_id})
+    if known.first() is None:
+        raise OutsideScope(
+            "A scope in the request can only narrow your grants.", field="tenant_id", accepted="a granted tenant"
+        )
+
+
+async def require_granted(connection: AsyncConnection, tenant_id: str | None) -> None:
+    """Refuse a principal without a grant in the tenant; None: without any grant at all (R13).
+
+    Raises:
+        OutsideScope: It has none.
+    """
+    await require_tenant(connection, tenant_id)
+    if tenant_id is None and (await connection.execute(text("SELECT 1 FROM grants LIMIT 1"))).first() is None:
+        raise OutsideScope(
+            "You have no grant in any tenant.", field="request_id", accepted="a grant that an administrator gave you"
+        )
+
+
 async def require_consulted(connection: AsyncConnection, consultation_id: str, domain_id: str) -> None:
     """Refuse to work on a consultation of another domain: the consulted side starts from its own (R18).
 
@@ -112,6 +151,34 @@ async def require_version(connection: AsyncConnection, strategy_id: str, version
             f"{strategy_id!r} has no version {version}.",
             field="strategy_version",
             accepted=", ".join(map(str, versions)),
+        )
+
+
+async def require_adopted(connection: AsyncConnection, profile: RowMapping, version: int) -> None:
+    """Refuse a version of a profile's strategy that no review made its own: one that is newer and was never pinned.
+
+    Older ones than the pinned one were left behind by a review, and may be asked for as they were (R14).
+
+    Raises:
+        UnknownStrategy: The strategy has no such version.
+        AdoptionNeeded: Nobody adopted it for the profile.
+    """
+    values = {
+        "strategy_id": profile["strategy_id"],
+        "pinned": profile["strategy_version"],
+        "profile_id": profile["id"],
+    }
+    versions = {row.version: row.adopted for row in await connection.execute(_ADOPTED, values)}
+    accepted = ", ".join(str(each) for each, adopted in versions.items() if adopted)
+    if version not in versions:
+        raise UnknownStrategy(
+            f"{profile['strategy_id']!r} has no version {version}.", field="strategy_version", accepted=accepted
+        )
+    if not versions[version]:
+        raise AdoptionNeeded(
+            f"Version {version} of {profile['strategy_id']!r} was not adopted for {profile['id']!r}.",
+            field="strategy_version",
+            accepted=accepted,
         )
 
 
@@ -181,6 +248,28 @@ async def require_candidate(connection: AsyncConnection, request_id: str, ref: s
         )
 
 
+async def is_stored(
+    connection: AsyncConnection, table: str, column: str, row_id: str, content: str, *, field: str = ""
+) -> bool:
+    """Return whether an id was used before with this content, so that a repeat needs no further check (R8).
+
+    Args:
+        connection: A transaction of the principal; False for a row that it can't see.
+        table: Where the id is a key.
+        column: The key.
+        row_id: The id.
+        content: The digest that the row has to have.
+        field: The id's name in the request; "" when it is the column's.
+
+    Raises:
+        IdempotencyConflict: Other content.
+    """
+    stored = await _digest_of(connection, table, column, row_id)
+    if stored not in (None, content):
+        raise _conflict(field or column)
+    return stored is not None
+
+
 async def require_same(
     connection: AsyncConnection, table: str, column: str, row_id: str, content: str, *, field: str = ""
 ) -> None:
@@ -197,8 +286,14 @@ async def require_same(
     Raises:
         IdempotencyConflict: Other content, or a row that can't be seen.
     """
-    stored = await connection.execute(
-        text(f"SELECT digest FROM {table} WHERE {column} = CAST(:id AS uuid)"), {"id": row_id}
-    )
-    if stored.scalar_one_or_none() != content:
-        raise IdempotencyConflict("This id was used before with other content.", field=field or column)
+    if await _digest_of(connection, table, column, row_id) != content:
+        raise _conflict(field or column)
+
+
+async def _digest_of(connection: AsyncConnection, table: str, column: str, row_id: str) -> str | None:
+    sql = text(f"SELECT digest FROM {table} WHERE {column} = CAST(:id AS uuid)")
+    return (await connection.execute(sql, {"id": row_id})).scalar_one_or_none()
+
+
+def _conflict(field: str) -> IdempotencyConflict:
+    return IdempotencyConflict("This id was used before with other content.", field=field)

@@ -10,11 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts import limits
-from contracts.broadening import Broadening, broadened, domains_read
+from contracts.broadening import Broadening, broadened, domains_read, require_wider
 from contracts.errors import InvalidField
 from contracts.experience import Limits
 from contracts.labels import ProofLevel
 from contracts.retrieval import RetrievalRequest
+from contracts.strategies import SHIPPED
+from contracts.strategy import Strategy
 from contracts.validity import ValidityState, judge
 from contracts.widening import RequestFact, Widening
 
@@ -24,6 +26,7 @@ STATED: dict[str, Any] = {
     "required_proof": ProofLevel.VERIFIED, "not_older_than": datetime(2026, 1, 1, tzinfo=UTC),
 }  # fmt: skip
 DOMAINS = ("configuration", "data", "development", "root")
+FURTHER = [("domains", {"domains": ("root",)}), ("every_domain", {"every_domain": True})]
 
 
 def before(**fields: Any) -> RetrievalRequest:
@@ -93,9 +96,26 @@ def test_r18_domains_are_only_added(read: tuple[str, ...] | None, more: set[str]
         assert wider == () if every else set(wider) == known_before | more
 
 
-def test_r18_what_reads_every_domain_can_be_given_no_further_one() -> None:
-    with pytest.raises(InvalidField):
-        domains_read((), Widening(domains=("root",)), own="data", known=DOMAINS)
+@pytest.mark.parametrize(("field", "more"), FURTHER)
+def test_r18_what_reads_every_domain_can_be_given_no_further_one(field: str, more: dict[str, Any]) -> None:
+    with pytest.raises(InvalidField) as refused:
+        domains_read((), Widening(**more), own="data", known=DOMAINS)
+    assert refused.value.field == field
+
+
+@pytest.mark.parametrize("strategy", SHIPPED, ids=lambda each: f"{each.id}-{each.version}")
+@pytest.mark.parametrize(("field", "more"), FURTHER)
+def test_r18_only_a_strategy_that_reads_its_own_domain_is_given_further_ones(
+    strategy: Strategy, field: str, more: dict[str, Any]
+) -> None:
+    """The others read them all already: it would be told as wider and be the same."""
+    require_wider(strategy, Widening(results=9))
+    if strategy.id in ("root-classification", "effort-assessment"):
+        with pytest.raises(InvalidField) as refused:
+            require_wider(strategy, Widening(**more))
+        assert refused.value.field == field
+    else:
+        require_wider(strategy, Widening(**more))
 
 
 @pytest.mark.parametrize(
