@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 SHORTEST_KEY = 4
-"""Characters: a shorter key is a word of many texts (`may`, `it`), not a name."""
+"""Characters: a shorter key is a word of many texts (`may`, `it`), not a name, unless it has a digit."""
+_SHORTEST_CODE = 3
+"""Of a key with letters and digits, as in `E42`."""
 LONGEST_NAME = 8
 """Words of a name that a text is read for."""
 READ = 4_000
@@ -30,6 +32,8 @@ _MARKED = re.compile(r"\w+(?:[.-]\w+)*")
 _CODED = re.compile(r"[\d_]|[a-z][A-Z]")
 _VERSION = re.compile(r"\bv?\d+(?:\.\d+){1,3}(?:[-.]?(?:rc|beta|alpha|m)\d*)?(?!\.*\w)", re.IGNORECASE)
 _OBJECT = re.compile(r"\b[A-Za-z][A-Za-z_]*[:/#][\w-]*\d[\w-]*")
+# What begins with a small letter and isn't one word: the runs of words begin elsewhere.
+_REFERENCE = re.compile(r"(?<![\w:/#.-])[a-z][a-z_]*(?:[:/#._-][\w-]+)+")
 _QUOTED = re.compile(r"\"([^\"\n]{2,80})\"|“([^”\n]{2,80})”|«([^»\n]{2,80})»|``([^'\n]{2,80})''")
 _TOKEN = re.compile(r"\w+(?:['\u2019.&-]\w+)*")
 _INITIAL = 2
@@ -77,21 +81,26 @@ def keys_of(names: Iterable[str]) -> tuple[str, ...]:
     A title counts without the brackets at its end too: `Decade (album)` is called `Decade`.
     """
     keys = (name_key(each) for name in names for each in (name, _QUALIFIER.sub("", name)))
-    return tuple(dict.fromkeys(key for key in keys if len(key) >= SHORTEST_KEY))
+    return tuple(dict.fromkeys(key for key in keys if _is_key(key)))
 
 
 def keys_in(text: str) -> tuple[str, ...]:
-    """Return the keys of everything that `text` may name: runs of words that begin as a name does."""
-    words = _WORD.findall(unicodedata.normalize("NFKC", text[:READ]))
+    """Return the keys of everything that `text` may name: runs of words that begin as a name does, and references.
+
+    A reference or code is its own name whatever it begins with: `policy:4711`, `cfg.max_rows`, `sd-1598`.
+    """
+    read = unicodedata.normalize("NFKC", text[:READ])
+    words = _WORD.findall(read)
     folded = [word.casefold() for word in words]
-    keys: dict[str, None] = {}
+    references = map(name_key, dict.fromkeys(_REFERENCE.findall(read)))
+    keys = {key: None for key in references if _is_key(key)}
     for start, word in enumerate(words):
         if not _begins_name(word):
             continue
         key = ""
         for following in folded[start : start + LONGEST_NAME]:
             key = f"{key} {following}" if key else following
-            if len(key) >= SHORTEST_KEY:
+            if len(key) >= SHORTEST_KEY or _is_short_code(key):
                 keys[key] = None
         if len(keys) >= MOST_KEYS:
             break
@@ -126,6 +135,14 @@ def _spelled(text: str) -> Iterator[tuple[NameKind, str]]:
     for match in _QUOTED.finditer(text):
         yield NameKind.QUOTED, next(filter(None, match.groups())).strip()
     yield from ((NameKind.TITLE, title) for title in _titles(text))
+
+
+def _is_key(key: str) -> bool:
+    return len(key) >= SHORTEST_KEY or _is_short_code(key)
+
+
+def _is_short_code(key: str) -> bool:
+    return len(key) == _SHORTEST_CODE and not key.isalpha() and any(map(str.isalpha, key))
 
 
 def _begins_name(word: str) -> bool:

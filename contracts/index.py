@@ -16,8 +16,10 @@ from contracts.labels import CandidateKind, Collection, Outcome, ProofLevel
 from contracts.model import Model
 from contracts.text import digest
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 """Raised by any change to vectors, payload fields or point ids; a part of the collection's name."""
+UNLIMITED = "*"
+"""Stands where limits name no product or system: no label's key is a star alone."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -54,6 +56,12 @@ class Payload(Model):
     products: tuple[str, ...] = ()
     systems: tuple[str, ...] = ()
     environments: tuple[str, ...] = ()
+    within_products: tuple[str, ...] = (UNLIMITED,)
+    """Keys of the products that its limits name, or `UNLIMITED`."""
+    within_systems: tuple[str, ...] = (UNLIMITED,)
+    """Keys of the systems that its limits name, or `UNLIMITED`."""
+    has_effort: str = "no"
+    """Whether it has recorded effort: `yes` or `no`."""
     names: tuple[str, ...] = ()
     """Keys of what the target is called (see `contracts.identifiers`)."""
     links: tuple[str, ...] = ()
@@ -107,6 +115,9 @@ class Filter:
     products: tuple[str, ...] = ()
     systems: tuple[str, ...] = ()
     environments: tuple[str, ...] = ()
+    within_products: tuple[str, ...] = ()
+    within_systems: tuple[str, ...] = ()
+    has_effort: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     not_targets: tuple[str, ...] = ()
@@ -127,6 +138,9 @@ class LexicalQuery:
     """Best by BM25."""
 
     text: str
+    counted: bool = False
+    """Whether a word that the text repeats weighs more: 1 + ln(times). A whole record asks, and says again and again
+    what it is about; a question of a line repeats a word by chance."""
 
 
 class Hit(NamedTuple):
@@ -182,6 +196,9 @@ FILTERED_FIELDS: Mapping[str, str] = {
     "products": "keyword",
     "systems": "keyword",
     "environments": "keyword",
+    "within_products": "keyword",
+    "within_systems": "keyword",
+    "has_effort": "keyword",
     "names": "keyword",
     "links": "keyword",
     "opened_at": "integer",

@@ -21,11 +21,18 @@ def identity(text: str) -> str:
     return unicodedata.normalize("NFC", text).strip()
 
 
+def spellings(text: str) -> tuple[str, str]:
+    """Return the composed and the decomposed spelling of an identity: what was stored before may have either."""
+    return identity(text), unicodedata.normalize("NFD", text).strip()
+
+
 def label_key(text: str) -> str:
     """Return the key of a label: NFKC, case folded, invisible characters dropped, blanks joined into one space.
 
     Letters of other scripts stay what they are, so a look-alike is another label (see `is_confusable`).
     """
+    if text.isascii():  # as most labels are
+        return " ".join(text.casefold().split())
     folded = unicodedata.normalize("NFKC", text.translate(_BLANK_FILLERS)).translate(_BLANK_FILLERS).casefold()
     seen = "".join(character for character in folded if unicodedata.category(character) != "Cf")
     return unicodedata.normalize("NFC", " ".join(seen.split()))

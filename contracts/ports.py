@@ -297,7 +297,11 @@ class RetrievalRecords(Protocol):
         ...
 
     async def registry(self, task: RetrievalTask, limit: int) -> list[Found]:
-        """Return live cases of the same origin, then of the same object references (spec section 3)."""
+        """Return live cases of the same origin, then what people linked, then of the same objects (spec section 3).
+
+        Those of the request and of the case that it is for. Cases of the caller's own tenants that its grants leave
+        out come last: whoever resolves them counts them (R15, R21).
+        """
         ...
 
     async def canonical(self, task: RetrievalTask, lookup: CanonicalLookup) -> list[Found]:
@@ -332,7 +336,10 @@ class RetrievalHistory(Protocol):
         ...
 
     async def as_of(self, task: RetrievalTask, targets: Sequence[str], rankings: Rankings, at: datetime) -> Past:
-        """Return each target as it stood at a moment, as far as that can be told."""
+        """Return each target as it stood when it was looked at, as far as that can be told.
+
+        The numbers in `rankings` tell it; the moment does where none were kept yet.
+        """
         ...
 
     async def load(self, request_id: str) -> RetrievalTask:

@@ -14,7 +14,8 @@ from contracts.cases import Case
 from contracts.concept_links import links_of, links_of_draft
 from contracts.experience import Draft, KnowledgeUnit
 from contracts.identifiers import keys_of
-from contracts.index import SCHEMA_VERSION, Payload, instant
+from contracts.index import SCHEMA_VERSION, UNLIMITED, Payload, instant
+from contracts.keys import label_key
 from contracts.labels import CandidateKind, Collection, Outcome
 from contracts.text import digest
 
@@ -101,7 +102,10 @@ def experience_source(
         products=_distinct((*draft.limits.products, *filter(None, [synopsis.product]))),
         systems=_distinct((*draft.limits.systems, *filter(None, [synopsis.system]))),
         environments=draft.limits.environments,
-        names=keys_of([draft.title]),
+        within_products=_within(draft.limits.products),
+        within_systems=_within(draft.limits.systems),
+        has_effort="no" if draft.effort is None else "yes",
+        names=keys_of([draft.title, key, experience_id]),
         links=links_of_draft(draft),
         revision=revision,
         content_hash=content_hash,
@@ -140,7 +144,7 @@ def case_source(case: Case) -> ProjectionSource:
         products=tuple(filter(None, [facts.product])),
         systems=tuple(filter(None, [facts.system])),
         environments=tuple(filter(None, [facts.environment])),
-        names=keys_of([case.title, case.origin.external_id, *facts.object_refs]),
+        names=keys_of([case.title, case.origin.external_id, *facts.object_refs, key, case.id]),
         opened_at=instant(case.opened_at),
         revision=case.revision,
         content_hash=content_hash,
@@ -182,7 +186,9 @@ def article_source(
         products=_distinct(article.limits.products),
         systems=_distinct(article.limits.systems),
         environments=article.limits.environments,
-        names=keys_of([article.title]),
+        within_products=_within(article.limits.products),
+        within_systems=_within(article.limits.systems),
+        names=keys_of([article.title, key, article_id]),
         links=links_of(article.concepts),
         revision=revision,
         content_hash=content_hash,
@@ -220,6 +226,10 @@ def unit_text(unit: KnowledgeUnit) -> str:
 
 def _joined(*parts: str) -> str:
     return "\n".join(part for part in parts if part)
+
+
+def _within(labels: Iterable[str]) -> tuple[str, ...]:
+    return _distinct(map(label_key, labels)) or (UNLIMITED,)
 
 
 def _distinct(values: Iterable[str]) -> tuple[str, ...]:

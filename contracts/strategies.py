@@ -220,9 +220,25 @@ _ON_FAR = (
 
 
 def _barred(strategy: Strategy) -> Strategy:
-    """Return the next version of a strategy, with the bar."""
+    """Return the next version of a strategy, with the bar.
+
+    It also judges what it doesn't show, keeps a contrast, and follows names into live cases.
+    """
+    on_contrast = "" if strategy.contrast else _ON_CONTRAST
+    into_cases = {"into_cases": True}
+    steps = (
+        step.model_copy(update={"hop": step.hop.model_copy(update=into_cases)}) if step.hop else step
+        for step in strategy.steps
+    )
     return strategy.model_copy(
-        update={"version": strategy.version + 1, "guide": strategy.guide + _ON_FAR, "bar": _BAR},
+        update={
+            "version": strategy.version + 1,
+            "guide": strategy.guide + on_contrast + _ON_FAR,
+            "steps": tuple(steps),
+            "bar": _BAR,
+            "contrast": _KEPT_FOR_CONTRAST,
+            "judges_unread": True,
+        },
     )
 
 

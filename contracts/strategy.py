@@ -20,7 +20,7 @@ class Route(StrEnum):
     """A way to find candidates."""
 
     REGISTRY = "registry"
-    """Deterministic keys in Postgres: origin, object references, request relationship."""
+    """Deterministic keys in Postgres: origin, what people linked, object references of the request and its case."""
     LEXICAL = "lexical"
     DENSE_TITLE = "dense_title"
     DENSE_BODY = "dense_body"
@@ -48,6 +48,8 @@ class Hop(Model):
     follow_depth: int = Field(default=20, ge=1, le=100)
     follow_weight: float = Field(default=0.6, gt=0, le=10, allow_inf_nan=False)
     """What a place in each of these rankings counts for."""
+    into_cases: bool = False
+    """Look for what they name among live cases too, inside the caller's scope."""
 
 
 class Links(Model):
@@ -107,6 +109,8 @@ class Strategy(Model):
     rrf_k: int = Field(default=60, ge=1, le=1000)
     show_detail: bool = True
     """Whether answers carry technical text; root reads synopses only (spec section 3)."""
+    judges_unread: bool = False
+    """Hold the statements behind a synopsis against the request too where they aren't shown (R17)."""
     results: int = Field(default=limits.RESULTS_DEFAULT, ge=1, le=limits.RESULTS)
     effort_minimum: int | None = Field(default=None, ge=2, le=limits.RESULTS)
     """Comparable items that a range of hours needs; None compares no effort (R19)."""

@@ -13,13 +13,14 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from contracts.experience import Draft, KnowledgeUnit, Limits
+from contracts.keys import label_key
 from contracts.labels import ProofLevel, UnitKind
 from contracts.retrieval import RetrievalRequest, Validity, ValidityState
 
 VersionKey = tuple[tuple[int, ...], int, int]
 """Release numbers, phase, number inside the phase; keys compare as their versions do."""
 
-_VERSION = re.compile(r"v?(\d+(?:[._-]\d+)*)(?:[._ -]?([a-z]+)[._-]?(\d*))?(?:\+\S*)?", re.ASCII)
+_VERSION = re.compile(r"v?(\d+(?:[._-]\d+)*)(?:([._ -]?)([a-z]+)[._-]?(\d*))?(?:\+\S*)?", re.ASCII)
 _RELEASE = 10
 _PHASES = {
     **dict.fromkeys(("dev", "snapshot", "nightly"), 0),
@@ -41,7 +42,8 @@ def version_key(version: str) -> VersionKey | None:
     """Return a key in the natural order of versions, or None when `version` has none.
 
     Numbers compare as numbers (2.10 is after 2.9), closing zeros count nothing (7.4 is 7.4.0), release
-    candidates and the like come before their release, service packs after it.
+    candidates and the like come before their release, service packs after it. A letter alone (1.0.2a) is a pre-release
+    here and a later patch there: it has no key.
     """
     match = _VERSION.fullmatch(version.strip().lower())
     if match is None:
@@ -49,12 +51,12 @@ def version_key(version: str) -> VersionKey | None:
     numbers = [int(number) for number in re.split(r"[._-]", match[1])]
     while numbers and numbers[-1] == 0:
         numbers.pop()
-    tag = match[2]
+    separator, tag, number = match.group(2, 3, 4)
     if tag is None:
         return tuple(numbers), _RELEASE, 0
-    if tag not in _PHASES:
+    if tag not in _PHASES or (len(tag) == 1 and not separator and not number):
         return None
-    return tuple(numbers), _PHASES[tag], int(match[3] or 0)
+    return tuple(numbers), _PHASES[tag], int(number or 0)
 
 
 def judge(
@@ -73,6 +75,36 @@ def judge(
         dated: When its text became current; None when that is not known.
     """
     return combine(judge_limits(limits, request), _proof(proof_level, request), _freshness(dated, request))
+
+
+def judge_synopsis(draft: Draft, request: RetrievalRequest) -> Validity:
+    """Return a doubt for each fact that is stated otherwise than in a synopsis whose revision sets no limit on it.
+
+    A synopsis tells where the case was: its words are no limit, and another product or system is still unproven.
+    """
+    synopsis = draft.synopsis
+    return combine(
+        *(
+            _revalidate(f"{fact} {stated.strip()}: known for {fact} {told.strip()} by its synopsis")
+            for fact, stated, told, limited in (
+                ("product", request.product, synopsis.product, draft.limits.products),
+                ("system", request.system, synopsis.system, draft.limits.systems),
+            )
+            if not limited and stated.strip() and told.strip() and label_key(stated) != label_key(told)
+        )
+    )
+
+
+def schema_bounds(limits: Limits) -> tuple[str, str]:
+    """Return the lowest and the highest schema version of `limits`, "" for none; an exact one is both."""
+    exact = limits.schema_version.strip()
+    return (exact, exact) if exact else (limits.schema_from.strip(), limits.schema_to.strip())
+
+
+def is_same_schema(one: str, other: str) -> bool:
+    """Whether two schema versions are one: as versions where both are some, else as labels."""
+    keys = version_key(one), version_key(other)
+    return label_key(one) == label_key(other) if None in keys else keys[0] == keys[1]
 
 
 def judge_limits(limits: Limits, request: RetrievalRequest) -> Validity:
@@ -140,6 +172,8 @@ def _limited(limits: Limits) -> bool:
         or limits.version_from
         or limits.version_to
         or limits.schema_version
+        or limits.schema_from
+        or limits.schema_to
     )
 
 
@@ -150,16 +184,17 @@ def _revalidate(*reasons: str) -> Validity:
 def _facts(limits: Limits, request: RetrievalRequest) -> Iterator[tuple[str, str, Validity]]:
     """Yield each fact by name, as the request states it, and how it lies to `limits`."""
     outside, doubtful = ValidityState.OUT_OF_RANGE, ValidityState.REVALIDATE
-    schemas = tuple(filter(None, [limits.schema_version.strip()]))
     for fact, stated, allowed, otherwise in (
         ("product", request.product, limits.products, outside),
         ("system", request.system, limits.systems, outside),
         ("environment", request.environment, limits.environments, doubtful),
     ):
         yield fact, stated, _among(fact, stated, allowed, otherwise=otherwise)
-    yield "version", request.version, _version(request.version, limits)
+    fact, stated = "version", request.version
+    yield fact, stated, _between(fact, stated, limits.version_from, limits.version_to)
     fact, stated = "schema version", request.schema_version
-    yield fact, stated, _among(fact, stated, schemas, otherwise=doubtful)
+    exact = _exactly(fact, stated, limits.schema_version.strip())
+    yield fact, stated, combine(exact, _between(fact, stated, limits.schema_from, limits.schema_to))
 
 
 def _among(fact: str, stated: str, allowed: tuple[str, ...], *, otherwise: ValidityState) -> Validity:
@@ -168,28 +203,30 @@ def _among(fact: str, stated: str, allowed: tuple[str, ...], *, otherwise: Valid
     listed = ", ".join(allowed)
     if not stated.strip():
         return _revalidate(f"{fact} not stated; known for {listed}")
-    if _folded(stated) in {_folded(name) for name in allowed}:
+    if label_key(stated) in map(label_key, allowed):
         return FITS
     return Validity(state=otherwise, reasons=(f"{fact} {stated.strip()} is outside its limits: {listed}",))
 
 
-def _folded(name: str) -> str:
-    return " ".join(name.casefold().split())
+def _exactly(fact: str, stated: str, wanted: str) -> Validity:
+    if wanted and stated.strip() and is_same_schema(stated, wanted):
+        return FITS
+    return _among(fact, stated, (wanted,) if wanted else (), otherwise=ValidityState.REVALIDATE)
 
 
-def _version(stated: str, limits: Limits) -> Validity:
-    lowest, highest = limits.version_from.strip(), limits.version_to.strip()
+def _between(fact: str, stated: str, lowest: str, highest: str) -> Validity:
+    lowest, highest = lowest.strip(), highest.strip()
     if not lowest and not highest:
         return FITS
     bounds = f"{lowest or 'any'} to {highest or 'any'}"
     if not stated.strip():
-        return _revalidate(f"version not stated; known for {bounds}")
+        return _revalidate(f"{fact} not stated; known for {bounds}")
     key = version_key(stated)
     low, high = version_key(lowest), version_key(highest)
     if key is None or (lowest and low is None) or (highest and high is None):
-        return _revalidate(f"version {stated.strip()} can't be compared with {bounds}")
+        return _revalidate(f"{fact} {stated.strip()} can't be compared with {bounds}")
     if (low is not None and key < low) or (high is not None and key > high):
-        return _revalidate(f"version {stated.strip()} is outside {bounds}")
+        return _revalidate(f"{fact} {stated.strip()} is outside {bounds}")
     return FITS
 
 
@@ -203,16 +240,23 @@ def _proof(proof_level: ProofLevel | None, request: RetrievalRequest) -> Validit
 def _freshness(dated: datetime | None, request: RetrievalRequest) -> Validity:
     if request.not_older_than is None:
         return FITS
-    oldest = _with_zone(request.not_older_than)
+    oldest = _in_utc(request.not_older_than)
     if dated is None:
         return _revalidate(f"date not known; not older than {oldest.date()} was asked for")
-    if _with_zone(dated) < oldest:
-        return _revalidate(f"dated {_with_zone(dated).date()}; not older than {oldest.date()} was asked for")
-    return FITS
+    found = _in_utc(dated)
+    if found >= oldest:
+        return FITS
+    if found.date() < oldest.date():
+        return _revalidate(f"dated {found.date()}; not older than {oldest.date()} was asked for")
+    return _revalidate(f"dated {_time(found)}; not older than {_time(oldest)} was asked for")  # the day doesn't tell
 
 
-def _with_zone(moment: datetime) -> datetime:
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+def _in_utc(moment: datetime) -> datetime:
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+
+
+def _time(moment: datetime) -> str:
+    return f"{moment.replace(tzinfo=None).isoformat(sep=' ')} UTC"
 
 
 def _conditions(unit: KnowledgeUnit) -> tuple[str, ...]:

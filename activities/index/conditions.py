@@ -64,6 +64,9 @@ def conditions(collection: Collection, scope: Scope, where: Filter) -> Condition
         ("products", where.products),
         ("systems", where.systems),
         ("environments", where.environments),
+        ("within_products", where.within_products),
+        ("within_systems", where.within_systems),
+        ("has_effort", where.has_effort),
         ("names", where.names),
         ("links", where.links),
     )

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from activities.records.candidate_rows import ids_by_kind, resolve
+from activities.records.candidate_rows import ids_by_kind, read_work, resolve
 from activities.records.database import Database, narrowed_to
 from activities.records.feedback_counts import Cited, read_feedback
 from activities.records.ids import array_of
@@ -21,25 +21,38 @@ from activities.records.supersessions import read_earlier
 from contracts.candidates import CandidateRecord, CanonicalLookup, Earlier, Found, Resolution, RetrievalTask
 from contracts.feedback import CandidateFeedback
 from contracts.index import Scope
-from contracts.keys import identity
+from contracts.keys import identity, spellings
 from contracts.labels import CandidateKind
 from contracts.outbox import Watermark
 from contracts.rankings import Rankings
 from contracts.retrieval import Answer
 
-_ORIGIN = text("""
-SELECT 'case/' || c.id::text FROM cases c JOIN origins o ON o.id = c.origin_id
- WHERE o.source = :source AND o.external_id = :external_id
-   AND (CAST(:tenant AS text) IS NULL OR c.tenant_id = :tenant)
- ORDER BY c.opened_at DESC, c.id LIMIT :limit
-""")
 # Row-level security keeps array and text search from using their indexes (their operators may leak), so such a
 # search runs as the system inside the caller's derived scope, and what it finds is read again as the caller.
 _IN_SCOPE = "(c.tenant_id = ANY (CAST(:tenants AS text[])) OR c.id = ANY (CAST(:cases AS uuid[])))"
+# What the registry knows in the caller's own tenants and its grants leave out is found too, and counted (R15, R21).
+_OF_OWN_TENANTS = """c.tenant_id IN (
+   SELECT tenant_id FROM grants WHERE principal_id = :who AND (expires_at IS NULL OR expires_at > now())
+      AND (CAST(:narrowed AS text[]) IS NULL OR tenant_id = ANY (CAST(:narrowed AS text[]))))"""
+_ORIGIN = text(f"""
+SELECT 'case/' || c.id::text FROM cases c JOIN origins o ON o.id = c.origin_id
+ WHERE o.source = :source AND o.external_id = :external_id AND ({_IN_SCOPE} OR {_OF_OWN_TENANTS})
+   AND (CAST(:tenant AS text) IS NULL OR c.tenant_id = :tenant)
+ ORDER BY {_IN_SCOPE} DESC, c.opened_at DESC, c.id LIMIT :limit
+""")
 _OBJECTS = text(f"""
 SELECT 'case/' || c.id::text FROM cases c
- WHERE c.object_refs && CAST(:refs AS text[]) AND {_IN_SCOPE}
- ORDER BY c.opened_at DESC, c.id LIMIT :limit
+ WHERE c.object_refs && CAST(:refs AS text[]) AND ({_IN_SCOPE} OR {_OF_OWN_TENANTS})
+   AND (CAST(:tenant AS text) IS NULL OR c.tenant_id = :tenant)
+ ORDER BY {_IN_SCOPE} DESC, c.opened_at DESC, c.id LIMIT :limit
+""")
+# Read as the caller: the case that the work is for, and what people decided that it is linked to (R2).
+_OF_CASE = text("""
+SELECT c.object_refs,
+       ARRAY(SELECT 'case/' || CASE WHEN l.case_id = c.id THEN l.other_case_id ELSE l.case_id END::text
+               FROM case_links l WHERE c.id IN (l.case_id, l.other_case_id) AND l.removed_at IS NULL
+              ORDER BY l.decided_at DESC, l.id LIMIT :limit) AS links
+  FROM cases c WHERE c.id = CAST(:id AS uuid)
 """)
 _SEEN = text("""
 SELECT 'case/' || c.id::text AS target, c.revision FROM cases c
@@ -123,25 +136,43 @@ class RetrievalsTable:
     async def registry(self, task: RetrievalTask, limit: int) -> list[Found]:
         """See `contracts.ports.RetrievalRecords.registry`."""
         request = task.request
+        most = limit + 1  # the case that the work is for is found, too, and is not news
+        refs, linked = list(request.object_refs), list[str]()
+        if request.case_id is not None:
+            async with self._as_caller(task) as connection:
+                case = (await connection.execute(_OF_CASE, {"id": request.case_id, "limit": limit})).mappings().first()
+            if case is not None:
+                refs, linked = [*refs, *case["object_refs"]], list(case["links"])
+        same, related = await self._registered(task, refs, most)
+        by_field = {"origin": same, "links": linked, "object_refs": related}
+        targets = [each for each in dict.fromkeys((*same, *linked, *related)) if each != f"case/{request.case_id}"]
+        async with self._as_caller(task) as connection:
+            seen = await _seen(connection, targets)
+        return [
+            Found(target, seen.get(target, 0), tuple(field for field, hits in by_field.items() if target in hits))
+            for target in sorted(targets, key=lambda target: target not in seen)
+        ][:limit]
+
+    async def _registered(self, task: RetrievalTask, refs: Sequence[str], most: int) -> tuple[list[str], list[str]]:
+        """Return the cases of the request's origin and those of any of the objects."""
+        request = task.request
+        values = {
+            **_scope_values(task.scope),
+            "who": task.principal_id,
+            "narrowed": None if task.narrowed_to is None else list(task.narrowed_to),
+            "tenant": request.tenant_id,
+            "limit": most,
+        }
         same: list[str] = []
         related: list[str] = []
-        most = limit + 1  # the case that the work is for is found, too, and is not news
-        if request.object_refs:
-            values = {**_scope_values(task.scope), "refs": list(request.object_refs), "limit": most}
-            async with self._database.as_system_apart() as connection:
-                related = list((await connection.execute(_OBJECTS, values)).scalars())
-        async with self._as_caller(task) as connection:
+        async with self._database.as_system_apart() as connection:
             if request.origin is not None:
                 origin = {name: identity(value) for name, value in request.origin.model_dump().items()}
-                values = {**origin, "tenant": request.tenant_id, "limit": most}
-                same = list((await connection.execute(_ORIGIN, values)).scalars())
-            seen = await _seen(connection, [*same, *related])
-        fields = {
-            target: tuple(field for field, hits in (("origin", same), ("object_refs", related)) if target in hits)
-            for target in (*same, *related)
-            if target in seen and target != f"case/{request.case_id}"
-        }
-        return [Found(target, seen[target], matched) for target, matched in fields.items()][:limit]
+                same = list((await connection.execute(_ORIGIN, {**values, **origin})).scalars())
+            if refs:
+                spelt = sorted({spelling for ref in refs for spelling in (ref, *spellings(ref))})
+                related = list((await connection.execute(_OBJECTS, {**values, "refs": spelt})).scalars())
+        return same, related
 
     async def canonical(self, task: RetrievalTask, lookup: CanonicalLookup) -> list[Found]:
         """See `contracts.ports.RetrievalRecords.canonical`."""
@@ -165,14 +196,16 @@ class RetrievalsTable:
 
     async def resolve(self, task: RetrievalTask, targets: Sequence[str], others: Sequence[str] = ()) -> Resolution:
         """See `contracts.ports.RetrievalRecords.resolve`."""
-        (seen, others_seen), (earlier, counted) = await asyncio.gather(
+        (seen, others_seen), (earlier, counted, work) = await asyncio.gather(
             self._seen_now(task, targets, others), self._beside(task, targets)
         )
         for target, record in seen.items():
             beside = counted.get((target, record.revision))
-            if target in earlier or beside is not None:
+            if target in earlier or target in work or beside is not None:
                 feedback = beside or record.feedback
-                seen[target] = replace(record, supersedes=earlier.get(target, ()), feedback=feedback)
+                seen[target] = replace(
+                    record, supersedes=earlier.get(target, ()), feedback=feedback, work=work.get(target, "")
+                )
         unseen = [target for target in targets if target not in seen]
         unseen += [target for target in others if target not in others_seen]
         withdrawn, not_permitted = await self._explain(task, unseen)
@@ -190,13 +223,18 @@ class RetrievalsTable:
 
     async def _beside(
         self, task: RetrievalTask, targets: Sequence[str]
-    ) -> tuple[dict[str, tuple[Earlier, ...]], dict[Cited, CandidateFeedback]]:
-        """Return what each target took over from, and what is counted beside it; while the others are checked."""
+    ) -> tuple[dict[str, tuple[Earlier, ...]], dict[Cited, CandidateFeedback], dict[str, str]]:
+        """Return what each target took over from, what is counted beside it, and where hours are compared its work.
+
+        Read as the system, while the others are checked.
+        """
         by_kind = ids_by_kind(targets)
         ids = [*by_kind[CandidateKind.EXPERIENCE], *by_kind[CandidateKind.ARTICLE]]
         async with self._database.as_system_apart() as connection:
             earlier = await read_earlier(connection, ids) if ids else {}
-            return earlier, await read_feedback(connection, targets, scope=task.scope, asker=task.principal_id)
+            work = await read_work(connection, targets) if task.strategy.effort_minimum is not None else {}
+            counted = await read_feedback(connection, targets, scope=task.scope, asker=task.principal_id)
+            return earlier, counted, work
 
     async def _explain(self, task: RetrievalTask, unseen: Sequence[str]) -> tuple[frozenset[str], frozenset[str]]:
         """Tell what the caller can't see apart: no longer current, or outside its grants in its own tenants (R21)."""

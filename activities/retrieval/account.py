@@ -19,10 +19,7 @@ NEAREST = 3
 
 def not_read(task: RetrievalTask, reads: Sequence[Read], watermarks: Sequence[Watermark]) -> tuple[str, ...]:
     """Return every source that was not, or not fully, read, each with the reason."""
-    lines = [*_behind(reads, watermarks), *_ended_early(reads)]
-    if not any(read.found for read in reads if read.route in INDEX_ROUTES):
-        lines += _never_asked(task)
-    return tuple(dict.fromkeys(lines))
+    return tuple(dict.fromkeys([*_behind(reads, watermarks), *_ended_early(reads), *_never_asked(task)]))
 
 
 def nearest(weighing: Weighing) -> tuple[Nearest, ...]:
@@ -34,10 +31,12 @@ def nearest(weighing: Weighing) -> tuple[Nearest, ...]:
         Nearest(
             ref=item.record.target,
             revision=item.record.revision,
-            why=tuple(filter(None, [item.far, *(item.validity.reasons if item.is_out_of_range else ())])),
+            why=tuple(
+                filter(None, [item.contrast, item.far, *(item.validity.reasons if item.is_out_of_range else ())])
+            ),
         )
         for item in weighing.weighed
-        if item.record.kind is not CandidateKind.CASE and (item.is_out_of_range or item.far)
+        if item.record.kind is not CandidateKind.CASE and not item.may_apply
     ]
     refused = [
         Nearest(ref=record.target, revision=record.revision, why=(why,))
@@ -61,8 +60,11 @@ def notes(reads: Sequence[Read], weighing: Weighing, listed: int, wanted: int) -
         for read in reads
         if read.route is Route.CANONICAL and read.state is RouteState.OK and read.why
     ]
-    if not any(read.found for read in reads if read.route in INDEX_ROUTES):
-        lines.append("No index had a hit; that is not proof of absence.")
+    asked = {read.collection for read in reads if read.route in INDEX_ROUTES and read.state is not RouteState.SKIPPED}
+    found = {read.collection for read in reads if read.route in INDEX_ROUTES and read.found}
+    lines += [
+        f"{collection}: its index had no hit; that is not proof of absence." for collection in sorted(asked - found)
+    ]
     if weighing.stale:
         lines.append(f"{weighing.stale} of those looked at found at another revision; shown as the record holds them.")
     lines += [f"Superseded: {gap}." for item in weighing.weighed for gap in item.gaps]
@@ -88,6 +90,8 @@ def _ended_early(reads: Sequence[Read]) -> Iterator[str]:
     for read in reads:
         if read.state is not RouteState.OK:
             yield f"{read.collection} by {read.route}: {read.why}"
+        elif read.route is Route.REGISTRY and len(read.found) >= read.step.depth:
+            yield f"{read.collection} by registry: the newest {read.step.depth} were read; there may be more"
 
 
 def _never_asked(task: RetrievalTask) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Holding what was found to the strategy's bar: what is far from the objective says so, and nothing counts on it (R15).
 
-A label and no more: it orders nothing and leaves nothing out. What could not be measured is never called far: an index
+What is far is listed behind what is near, and never left out. What could not be measured is never called far: an index
 lags or failed, a ranking ended above the bar, the text has changed since it was projected.
 """
 
@@ -49,6 +49,7 @@ class HeldToBar:
         self._task = task
         told = {(read.number, read.route) for read in reads if read.route in _MEASURED and _tells(read)}
         self._told = [step for number, step in enumerate(task.strategy.steps, start=1) if _is_told(number, step, told)]
+        self._near = {found.target for read in reads for found in read.found if found.near}
         self._leads = {
             read.collection for read in reads if read.route in _MEASURED and read.found and read.found[0].near
         }
@@ -74,7 +75,8 @@ class HeldToBar:
 
     def _clears(self, read: Read, found: Found) -> bool:
         if read.route is Route.IDENTIFIER_HOP:  # what only shares a name was found by words
-            return read.collection in self._leads and any(field.startswith(NAMED_IN) for field in found.fields)
+            naming = [field.removeprefix(NAMED_IN) for field in found.fields if field.startswith(NAMED_IN)]
+            return bool(naming) and (read.collection in self._leads or not self._near.isdisjoint(naming))
         if read.route is Route.CONCEPT_LINKS:
             return read.collection in self._leads and found.fields != (CONCEPTS_FOLLOWED,)
         return found.near is True or read.route is Route.REGISTRY

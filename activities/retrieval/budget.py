@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 
 from activities.retrieval.extracts import Words
@@ -15,6 +16,8 @@ LEAST_EXTRACT = 80
 _LEFT_OUT = "[...] "
 """Before an extract that begins where the text was found."""
 
+_JOINER = "\u200d"
+"""Between the parts of one sign."""
 _SENTENCE_END = re.compile(r"[.!?](?=\s)|\n")
 
 
@@ -45,8 +48,16 @@ def cut(text: str, limit: int) -> str:
     ends = [match.end() for match in _SENTENCE_END.finditer(window) if limit // 2 <= match.end() <= limit]
     if ends:
         return window[: ends[-1]].rstrip()
-    words_end = max(window.rfind(" "), window.rfind("\n"))
-    return window[: words_end if words_end > 0 else limit].rstrip()
+    words_end = next((place for place in range(len(window) - 1, 0, -1) if window[place].isspace()), 0) or limit
+    while words_end > 1 and _joins(text[words_end - 1 : words_end + 1]):  # a letter keeps its accents
+        words_end -= 1
+    return window[:words_end].rstrip()
+
+
+def _joins(pair: str) -> bool:
+    """Whether the second of two characters belongs to the first, or the first joins what follows."""
+    before, after = pair
+    return unicodedata.category(after)[0] == "M" or _JOINER in (before, after)
 
 
 def _within(extract: Words, share: int) -> tuple[str, bool]:

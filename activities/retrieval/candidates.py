@@ -10,7 +10,7 @@ from activities.retrieval.budget import fit, room
 from activities.retrieval.extracts import words
 from activities.retrieval.reads import Read
 from contracts.candidates import CandidateRecord, Found, Resolution, RetrievalTask
-from contracts.experience import Limits
+from contracts.experience import Draft, Limits
 from contracts.fusion import Fused, Ranking, fuse
 from contracts.labels import CandidateKind, Collection, Outcome
 from contracts.projection import outcome_label
@@ -20,6 +20,7 @@ from contracts.validity import FITS, combine, judge, judge_units, lost_cover, lo
 
 _BY_SECTION = frozenset({Route.LEXICAL, Route.DENSE_BODY, Route.CONCEPT_LINKS})
 """Routes that tell the sections of an article apart."""
+_UNREAD = "the statements behind its synopsis have limits or conditions of their own, which are not shown here"
 _CASE_NOTE = "a live case, not reviewed experience: compare its facts"
 
 
@@ -43,6 +44,16 @@ class Weighed:
     def is_out_of_range(self) -> bool:
         """Whether its limits leave the request out."""
         return self.validity.state is ValidityState.OUT_OF_RANGE
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether it can't be used as it is: out of range or far."""
+        return self.is_out_of_range or bool(self.far)
+
+    @property
+    def may_apply(self) -> bool:
+        """Whether it may help as it is: a contrast speaks against a route and is never a fix (R5)."""
+        return not self.is_apart and not self.contrast
 
     @property
     def section(self) -> int:
@@ -77,7 +88,7 @@ def in_order(reads: Sequence[Read], k: int) -> list[Fused]:
 
 
 def weigh(task: RetrievalTask, fused: Sequence[Fused], reads: Sequence[Read], resolution: Resolution) -> Weighing:
-    """Return what may be shown, by the record alone; candidates that are out of range come last."""
+    """Return what may be shown, by the record alone; what is far comes after the near, what is out of range last."""
     held = HeldToBar(task, reads)
     by_name = {read.name: (read, {found.target: found for found in reversed(read.found)}) for read in reads}
     weighed: list[Weighed] = []
@@ -97,11 +108,11 @@ def weigh(task: RetrievalTask, fused: Sequence[Fused], reads: Sequence[Read], re
         # A synopsis that routing found doesn't open the text behind it.
         detail = task.strategy.show_detail and any(read.collection is not Collection.ROUTING for read, _, _ in found_by)
         gaps = _gaps(record, task.request)
-        validity = _validity(record, task.request, gaps, detail=detail)
+        validity = _validity(record, task, gaps, detail=detail)
         contrast = contrast_of(record, task.strategy)
         far = FAR if held.is_far(record, found_by, detail=detail) else ""
         weighed.append(Weighed(record, found_by, detail, validity, gaps, contrast, far))
-    weighed.sort(key=lambda item: item.is_out_of_range)  # stable: order is kept
+    weighed.sort(key=lambda item: (item.is_out_of_range, bool(item.far)))  # stable: order is kept
     return Weighing(weighed, stale, ineligible)
 
 
@@ -121,16 +132,16 @@ def choose(task: RetrievalTask, weighed: Sequence[Weighed]) -> list[Weighed]:
     """Return what is listed, within the result and token budget: what may apply, then what contrasts with it.
 
     Neither crowds the other out: the strategy keeps places for what did not succeed, which takes more only where the
-    others leave room (R5). What is out of range comes last.
+    others leave room (R5). What is far comes after both, what is out of range last.
     """
     room_for = places_of(task)
-    fitting = [item for item in weighed if not item.is_out_of_range]
+    fitting = [item for item in weighed if not item.is_apart]
     apart = [item for item in fitting if item.contrast]
     others = [item for item in fitting if not item.contrast]
     kept = min(task.strategy.contrast, len(apart), room_for // 2)
     first = others[: room_for - kept]
     second = apart[: room_for - len(first)]
-    rest = [item for item in weighed if item.is_out_of_range]
+    rest = [item for item in weighed if item.is_apart]
     return [*first, *second, *rest[: room_for - len(first) - len(second)]]
 
 
@@ -189,7 +200,8 @@ def _refusal(record: CandidateRecord, step: SourceStep, task: RetrievalTask) -> 
     return ""
 
 
-def _validity(record: CandidateRecord, request: RetrievalRequest, gaps: tuple[str, ...], *, detail: bool) -> Validity:
+def _validity(record: CandidateRecord, task: RetrievalTask, gaps: tuple[str, ...], *, detail: bool) -> Validity:
+    request, strategy = task.request, task.strategy
     if record.kind is CandidateKind.CASE:
         opened = record.case.opened_at if record.case else None
         note = Validity(state=ValidityState.REVALIDATE, reasons=(_CASE_NOTE,))
@@ -200,10 +212,16 @@ def _validity(record: CandidateRecord, request: RetrievalRequest, gaps: tuple[st
     uncovered = Validity(state=ValidityState.REVALIDATE, reasons=gaps) if gaps else FITS
     if draft is None:
         return combine(revision, uncovered)
-    units = judge_units(draft.units, request) if detail else FITS
+    units = judge_units(draft.units, request) if detail else _behind(draft, request, strategy)
     # Limits that fit don't turn what failed into a remedy: the label travels with the verdict (R5).
     label = Validity(state=ValidityState.OK, reasons=tuple(filter(None, [outcome_label(draft.outcome)])))
     return combine(label, revision, units, uncovered)
+
+
+def _behind(draft: Draft, request: RetrievalRequest, strategy: Strategy) -> Validity:
+    """Return what the statements behind a synopsis add to its validity, without a word of theirs (R14, R17)."""
+    judged = judge_units(draft.units, request) if strategy.judges_unread else FITS
+    return judged.model_copy(update={"reasons": (_UNREAD,) if judged.reasons else ()})
 
 
 def _gaps(record: CandidateRecord, request: RetrievalRequest) -> tuple[str, ...]:

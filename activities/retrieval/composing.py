@@ -53,7 +53,7 @@ def compose(task: RetrievalTask, reads: Sequence[Read], look: Sequence[Fused], r
 
 def _is_enough(task: RetrievalTask, reads: Sequence[Read], chosen: Sequence[Weighed]) -> bool:
     strategy, places = task.strategy, places_of(task)
-    if len(chosen) < places or any(item.is_out_of_range for item in chosen):
+    if len(chosen) < places or any(item.is_out_of_range for item in chosen) or all(item.is_apart for item in chosen):
         return False
     apart = sum(bool(item.contrast) for item in chosen)
     wanted = min(strategy.contrast, places // 2)

@@ -12,6 +12,7 @@ from activities.observation import SILENT, Telemetry
 from activities.retrieval.account import broadened_note, nearest, not_read, notes
 from activities.retrieval.bar import bar_note
 from activities.retrieval.composing import Composed, compose, looks
+from activities.retrieval.narrowing import is_crowded
 from activities.retrieval.rankings import kept
 from activities.retrieval.reads import Read
 from activities.retrieval.routes import Routes
@@ -20,7 +21,7 @@ from contracts import limits
 from contracts.candidates import NOTHING, Resolution, RetrievalTask
 from contracts.outbox import Watermark
 from contracts.ports import Clock, Embedder, RetrievalRecords, SearchIndex
-from contracts.retrieval import Answer, RetrievalReceipt, ValidityState
+from contracts.retrieval import Answer, RetrievalReceipt
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +97,10 @@ class RetrievalEngine:
         )
         reads = await self._routes.read(task, progress.watermarks)
         composed, resolution, looked_at = await self._composed(task, reads)
+        if is_crowded(task, reads, composed):
+            before, reads = reads, await self._routes.read_within(task, reads)
+            if any(len(read.found) > len(first.found) for first, read in zip(before, reads, strict=True)):
+                composed, resolution, looked_at = await self._composed(task, reads)
         answer = self._answer(task, reads, composed, resolution, progress, looked_at)
         return reads, await self._records.save(task, answer, kept(task, reads, resolution))
 
@@ -107,7 +112,7 @@ class RetrievalEngine:
             wanted = [item.target for item in look]
             others = sorted(set(found) - set(wanted))  # not parsed, and counted where they are withdrawn or barred
             resolution = await self._records.resolve(task, wanted, others)
-            looked_at = self._clock.now()  # right after the record was read: a rerun reads it as of then
+            looked_at = self._clock.now()  # right after the record was read: the moment that the answer tells of
             composed = compose(task, reads, look, resolution)
             if composed.is_enough:
                 return composed, resolution, looked_at
@@ -126,7 +131,7 @@ class RetrievalEngine:
     ) -> Answer:
         strategy = task.strategy
         weighing, candidates = composed.weighing, composed.candidates
-        abstained = all(item.far or item.validity.state is ValidityState.OUT_OF_RANGE for item in candidates)
+        abstained = not any(item.may_apply for item in weighing.weighed)
         wanted = task.request.results or strategy.results
         return Answer(
             request_id=task.request.request_id,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from activities.retrieval.concept_links import ConceptLinks, links_of_record
@@ -12,6 +12,7 @@ from activities.retrieval.identifier_hop import Hopping, IdentifierHop
 from activities.retrieval.reads import Clocked, ObjectiveVector, Read, filter_of, given
 from contracts.candidates import CandidateRecord, Found, RetrievalTask
 from contracts.fusion import Ranking, fuse
+from contracts.labels import Collection
 from contracts.ports import RetrievalRecords, SearchIndex
 from contracts.retrieval import RouteState
 from contracts.strategy import Hop, Links, Route, SourceStep
@@ -89,7 +90,25 @@ class Following:
             )
             for ref in list(hopping.texts)[: hop.follow]
         ]
-        return await asyncio.gather(self._clocked.run(named, named_in_them), *sharing)
+        return await asyncio.gather(
+            self._clocked.run(named, named_in_them), *sharing, *self._into_cases(task, hop, hopping, vector)
+        )
+
+    def _into_cases(
+        self, task: RetrievalTask, hop: Hop, hopping: Hopping, vector: ObjectiveVector
+    ) -> Iterator[Coroutine[None, None, Read]]:
+        """Give the read of the live cases that the first hits name, as one of the first step that reads cases."""
+        steps = enumerate(task.strategy.steps, start=1)
+        number, step = next(((n, each) for n, each in steps if each.collection is Collection.CASES), (0, None))
+        if step is None or not hop.into_cases or not (task.scope.tenants or task.scope.cases):
+            return
+        among_cases = replace(hopping, collection=step.collection, where=filter_of(task, step))
+
+        async def named_cases() -> list[Found]:
+            return await self._hop.named(among_cases, await vector.get(), hop)
+
+        read = Read(number, step, Route.IDENTIFIER_HOP, step.weight * hop.weight, why="cases that are named")
+        yield self._clocked.run(read, named_cases)
 
     async def _shares(
         self,

@@ -9,9 +9,10 @@ from dataclasses import replace
 from activities.observation import SILENT
 from activities.retrieval.bar import bar_of
 from activities.retrieval.following import Following
+from activities.retrieval.narrowing import also, ended_at_its_depth, narrower
 from activities.retrieval.reads import Clocked, ObjectiveVector, Read, best_of_each, filter_of, given, own_case
 from contracts.candidates import CanonicalLookup, Found, RetrievalTask
-from contracts.index import DenseQuery, Hit, LexicalQuery, VectorName
+from contracts.index import DenseQuery, Filter, Hit, LexicalQuery, VectorName
 from contracts.labels import Collection
 from contracts.outbox import Watermark
 from contracts.ports import Embedder, RetrievalRecords, SearchIndex
@@ -34,6 +35,7 @@ INDEX_ROUTES = frozenset(_MATCHED)
 """Routes that ask the search index."""
 
 
+_PENDING = "for pending events"
 MOST_HITS = 1_000
 """Hits that one route asks for at most, to find as many targets as its step wants."""
 
@@ -73,14 +75,16 @@ class Routes:
         asked = [(number, step, route) for number, step in steps for route in dict.fromkeys(step.routes)]
         reads = await asyncio.gather(*(self._run(task, *question, vector) for question in asked))
         instead = await asyncio.gather(*(self._instead(task, number, step, reads) for number, step in steps))
+        recorded = given([*lacking, *instead])
+        current = [_without_pending(read, recorded) for read in reads]
         followed = await asyncio.gather(
             *(
-                self._following.read(task, number, step, reads, vector)
+                self._following.read(task, number, step, [*current, *recorded], vector)
                 for number, step in steps
                 if step.hop or step.links
             )
         )
-        return [*reads, *(read for each in followed for read in each), *given(lacking), *given(instead)]
+        return [*current, *(read for each in followed for read in each), *recorded]
 
     async def _run(
         self, task: RetrievalTask, number: int, step: SourceStep, route: Route, vector: ObjectiveVector
@@ -92,17 +96,30 @@ class Routes:
             return await self._clocked.run(read, lambda: self._records.registry(task, step.depth))
         if route is Route.CANONICAL:
             return await self._clocked.run(read, lambda: self._canonical(task, step, pending_only=False))
-        return await self._clocked.run(read, lambda: self._search(task, step, route, vector))
+        return await self._clocked.run(read, lambda: self._search(task, step, route, vector, filter_of(task, step)))
+
+    async def read_within(self, task: RetrievalTask, reads: Sequence[Read]) -> list[Read]:
+        """Return the reads, those that ended at their depth asked again within the limits that the request states."""
+        vector = ObjectiveVector(self._embedder, task.request.objective)
+        return await asyncio.gather(*(self._within(task, read, vector) for read in reads))
+
+    async def _within(self, task: RetrievalTask, read: Read, vector: ObjectiveVector) -> Read:
+        where = narrower(task, read.step)
+        if read.route not in INDEX_ROUTES or where is None or not ended_at_its_depth(read):
+            return read
+        return also(
+            read, await self._clocked.run(read, lambda: self._search(task, read.step, read.route, vector, where))
+        )
 
     async def _search(
-        self, task: RetrievalTask, step: SourceStep, route: Route, vector: ObjectiveVector
+        self, task: RetrievalTask, step: SourceStep, route: Route, vector: ObjectiveVector, where: Filter
     ) -> list[Found]:
         query = (
             LexicalQuery(task.request.objective)
             if route is Route.LEXICAL
             else DenseQuery(await vector.get(), _VECTORS[route])
         )
-        hits = await self._targets(task, step, query)
+        hits = await self._targets(task, step, query, where)
         bar = bar_of(task.strategy, self._embedder.model) if isinstance(query, DenseQuery) else None
         return [
             Found(
@@ -115,13 +132,13 @@ class Routes:
             for hit in hits
         ]
 
-    async def _targets(self, task: RetrievalTask, step: SourceStep, query: DenseQuery | LexicalQuery) -> list[Hit]:
+    async def _targets(
+        self, task: RetrievalTask, step: SourceStep, query: DenseQuery | LexicalQuery, where: Filter
+    ) -> list[Hit]:
         """Return the best hit of each target: the sections of one long article must not push the others out."""
         asked = step.depth
         while True:
-            hits = await self._index.search(
-                step.collection, query, scope=task.scope, where=filter_of(task, step), limit=asked
-            )
+            hits = await self._index.search(step.collection, query, scope=task.scope, where=where, limit=asked)
             best = best_of_each(hits)
             if len(best) >= step.depth or len(hits) < asked or asked >= MOST_HITS:
                 return best[: step.depth]
@@ -135,7 +152,7 @@ class Routes:
         mark = next((mark for mark in watermarks if mark.collection is step.collection), None)
         if not asked or (mark is not None and mark.is_current):
             return None
-        why = f"for pending events ({mark.pending})" if mark else "for an index without a watermark"
+        why = f"{_PENDING} ({mark.pending})" if mark else "for an index without a watermark"
         read = Read(number, step, Route.CANONICAL, step.weight * len(asked), why=why)
         return await self._clocked.run(read, lambda: self._canonical(task, step, pending_only=mark is not None))
 
@@ -165,10 +182,22 @@ class Routes:
         return [found for found in await self._records.canonical(task, lookup) if found.target not in own]
 
 
+def _without_pending(read: Read, recorded: Sequence[Read]) -> Read:
+    """Return an index read without what the record was read for: its place there is an outdated one, and counts."""
+    pending = {
+        found.target
+        for other in recorded
+        if other.number == read.number and read.route in INDEX_ROUTES and other.why.startswith(_PENDING)
+        for found in other.found
+    }
+    return replace(read, found=tuple(each for each in read.found if each.target not in pending)) if pending else read
+
+
 def _pointless(task: RetrievalTask, step: SourceStep, route: Route) -> str:
     """Return why the route can't find anything for this caller, or ""."""
     if step.collection is Collection.CASES and not task.scope.tenants and not task.scope.cases:
         return "no tenant or case is in the caller's scope"
-    if route is Route.REGISTRY and task.request.origin is None and not task.request.object_refs:
-        return "the request names no origin and no object"
+    request = task.request
+    if route is Route.REGISTRY and request.origin is None and request.case_id is None and not request.object_refs:
+        return "the request names no origin, no object and no case"
     return ""

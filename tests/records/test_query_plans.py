@@ -28,6 +28,7 @@ BIG = (
 _SCAN = re.compile(r"(Seq|Index|Index Only) Scan(?: Backward)?(?: using \w+)? on (\w+)")
 SCOPE: dict[str, Any] = {"tenants": ["acme"], "cases": [CASE_ID]}
 LOOKUP: dict[str, Any] = {"text": "blank page", "domains": ["data"], "outcomes": list(Outcome), **SCOPE}
+ASKER = {"who": "ann", "narrowed": None, "limit": 10}
 AS_CALLER: dict[str, tuple[str, dict[str, Any]]] = {
     "view": (experience_rows.VIEW, {"id": EXPERIENCE}),
     "tasks": (
@@ -39,15 +40,16 @@ AS_CALLER: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "resolve": (candidate_rows._PUBLISHED.text, {"ids": [EXPERIENCE]}),
     "recheck": (retrievals._SEEN.text, {"case": [CASE_ID], "experience": [EXPERIENCE], "article": [CASE_ID]}),
-    "registry by origin": (
-        retrievals._ORIGIN.text, {"source": "desk", "external_id": "X-7", "tenant": None, "limit": 10},
-    ),
     "case": (f"{CASE} WHERE c.id = CAST(:id AS uuid)", {"id": CASE_ID}),
     "papers": ("SELECT * FROM case_papers WHERE case_id = CAST(:id AS uuid)", {"id": CASE_ID}),
     "revisions": ("SELECT * FROM revisions WHERE experience_id = CAST(:id AS uuid)", {"id": EXPERIENCE}),
 }  # fmt: skip
 AS_SYSTEM: dict[str, tuple[str, dict[str, Any]]] = {
-    "registry by objects": (retrievals._OBJECTS.text, {"refs": ["doc/X-7"], "limit": 10, **SCOPE}),
+    "registry by origin": (
+        retrievals._ORIGIN.text,
+        {"source": "desk", "external_id": "X-7", "tenant": None, **ASKER, **SCOPE},
+    ),
+    "registry by objects": (retrievals._OBJECTS.text, {"refs": ["doc/X-7"], "tenant": None, **ASKER, **SCOPE}),
     "full text of experiences": (retrievals._CANONICAL[CandidateKind.EXPERIENCE].format(pending=""), LOOKUP),
     "full text of cases": (retrievals._CANONICAL[CandidateKind.CASE].format(pending=""), LOOKUP),
     "feedback": (

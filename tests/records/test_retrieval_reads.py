@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -9,8 +10,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from activities.records.case_links import CaseLinksTable
 from contracts.candidates import CanonicalLookup, RetrievalTask
-from contracts.cases import CaseFacts
+from contracts.cases import CaseFacts, CaseLink, CaseLinkKind
 from contracts.errors import UnknownRetrieval
 from contracts.index import Scope
 from contracts.labels import CandidateKind, Outcome
@@ -55,7 +57,8 @@ async def found(world: World, task: RetrievalTask, text: str, **changes: Any) ->
 
 
 async def registry(world: World, task: RetrievalTask, limit: int = 10) -> list[tuple[str, tuple[str, ...]]]:
-    return [(hit.target, hit.fields) for hit in await world.retrievals.registry(task, limit)]
+    """Return what the caller may see of what is registered; the rest of its own tenants' has no revision."""
+    return [(hit.target, hit.fields) for hit in await world.retrievals.registry(task, limit) if hit.revision]
 
 
 async def test_the_scope_is_the_grants_and_a_request_only_narrows_it(two: World) -> None:
@@ -131,6 +134,48 @@ async def test_the_registry_stays_inside_the_callers_scope(two: World) -> None:
     assert {target for target, _ in await registry(two, task)} == {f"case/{cases['other']}"}
     two.owner.execute("DELETE FROM grants WHERE principal_id = 'pat'")
     assert await registry(two, task) == []
+
+
+async def test_r15_what_its_grants_leave_out_of_its_own_tenant_is_counted_and_no_other_tenants(two: World) -> None:
+    """R21: an agent with a grant to one case learns how many more its tenant has; who has none there learns nothing."""
+    thing = f"doc/{new_id()}"
+    facts = CaseFacts(object_refs=(thing,))
+    origin = OriginRef(source="desk", external_id=new_id())
+    seen = (await two.deliver(new_id(), facts=facts)).case_id
+    hidden = [(await two.deliver(origin.external_id, facts=facts)).case_id, await two.open_case(facts=facts)]
+    theirs = (await two.deliver(new_id(), by="bob", tenant="other", facts=facts)).case_id
+    await two.principal("lea")
+    await two.grant("lea", "acme", case_id=seen)
+    await two.profile("data-agent", "lea")
+    task = await ask(two, "lea", origin=origin, object_refs=(thing,))
+    hits = await two.retrievals.registry(task, 10)
+    assert [(hit.target, hit.revision) for hit in hits[:1]] == [(f"case/{seen}", 1)]
+    assert {(hit.target, hit.revision) for hit in hits[1:]} == {(f"case/{each}", 0) for each in hidden}
+    resolution = await two.retrievals.resolve(task, [hit.target for hit in hits])
+    assert set(resolution.records) == {f"case/{seen}"}
+    assert resolution.not_permitted == {f"case/{each}" for each in hidden}
+    assert f"case/{theirs}" not in {hit.target for hit in hits}
+    assert [hit.target for hit in await two.retrievals.registry(task, 1)] == [f"case/{seen}"], (
+        "what is seen comes first"
+    )
+
+
+async def test_the_case_that_the_work_is_for_brings_its_objects_and_links(two: World) -> None:
+    """R2, R15: the request names the case alone; what people linked comes before what shares an object."""
+    thing = f"contrat/{new_id()}-\u00e9"
+    own = (await two.deliver(new_id(), facts=CaseFacts(object_refs=(thing,)))).case_id
+    decomposed = CaseFacts(object_refs=(unicodedata.normalize("NFD", thing),))
+    same_thing = (await two.deliver(new_id(), facts=decomposed)).case_id
+    linked, unlinked = [await two.open_case() for _ in range(2)]
+    links = CaseLinksTable(two.database)
+    for other in (linked, unlinked):
+        await links.link(
+            "ann", CaseLink(id=other, case_id=own, other_case_id=other, kind=CaseLinkKind.RELATED, reason="Alike.")
+        )
+    await links.remove("ann", unlinked, "Not alike.")
+    expected = [(f"case/{linked}", ("links",)), (f"case/{same_thing}", ("object_refs",))]
+    assert await registry(two, await ask(two, case_id=own)) == expected
+    assert await registry(two, await ask(two, case_id=own, object_refs=(thing,))) == expected
 
 
 async def test_full_text_finds_any_word_and_ranks_by_them(two: World) -> None:

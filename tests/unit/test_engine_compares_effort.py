@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from contracts.candidates import CandidateRecord
@@ -55,6 +56,18 @@ async def test_r19_a_smaller_result_budget_narrows_rows_and_range_alike() -> Non
     assert answer.effort.active.withheld == "4 comparable items with active hours; 5 needed for a range."
     assert len(answer.candidates) == 4, "the candidates still show"
     assert all(candidate.effort for candidate in answer.candidates)
+
+
+async def test_r19_several_texts_on_one_job_count_once_and_its_key_is_shown_to_nobody() -> None:
+    """R21: the key tells nothing that an answer holds."""
+    told = [replace(record, work="key-of-one-job") for record in FIVE]
+    answer = await detail_of(*told, strategy=EFFORT_ASSESSMENT_2).answer()
+    assert answer.effort is not None
+    assert (answer.effort.active.n, answer.effort.active.quantiles) == (1, None)
+    first, *again = [candidate.effort.comparison for candidate in answer.candidates if candidate.effort]
+    assert (first, set(again)) == (Comparison.COUNTED, {Comparison.SAME_WORK})
+    assert len(again) == len(answer.effort.apart) == 4
+    assert "key-of-one-job" not in answer.model_dump_json()
 
 
 async def test_a_live_case_has_no_effort() -> None:

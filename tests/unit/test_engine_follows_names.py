@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import pytest
+
 from activities.retrieval.engine import RetrievalEngine, TimeLimits
 from contracts.errors import EmbeddingUnavailable, IndexUnavailable
 from contracts.identifiers import keys_of
 from contracts.index import DenseQuery, Filter, Hit, LexicalQuery, Scope
 from contracts.labels import CandidateKind, Collection
 from contracts.retrieval import RouteState
-from contracts.strategies import DATA_INVESTIGATION
+from contracts.strategies import DATA_INVESTIGATION, newest
 from contracts.strategy import Hop, Route, Strategy
-from tests.unit.test_retrieval_engine import Memory, draft, ended, experience
+from tests.unit.test_retrieval_engine import Memory, draft, ended, experience, live_case
 
 FIRST = DATA_INVESTIGATION.steps[0].model_copy(update={"hop": Hop(follow=1)})
 FOLLOWING: Strategy = DATA_INVESTIGATION.model_copy(update={"steps": (FIRST,)})
@@ -99,3 +101,44 @@ async def test_a_strategy_without_a_hop_asks_nothing_more() -> None:
     answer = await memory.answer()
     assert Route.IDENTIFIER_HOP not in [report.route for report in answer.routes]
     assert not any(where.names for where in memory.filters)
+
+
+@dataclass
+class NamingCases(Memory):
+    """An index that knows a live case by its id in the source."""
+
+    searched_names: list[tuple[Collection, Scope]] = field(default_factory=list[tuple[Collection, Scope]])
+
+    async def search(
+        self, collection: Collection, query: DenseQuery | LexicalQuery, *, scope: Scope, where: Filter, limit: int
+    ) -> list[Hit]:
+        if not where.names:
+            return await super().search(collection, query, scope=scope, where=where, limit=limit)
+        self.searched_names.append((collection, scope))
+        is_called = collection is Collection.CASES and set(keys_of(["SD-9"])) & {*where.names}
+        return [Hit("case/c", 1, "", CandidateKind.CASE, 1.0, names=where.names)] if is_called else []
+
+
+@pytest.mark.parametrize("strategy_id", ["data-investigation", "configuration", "development"])
+async def test_a_live_case_that_a_hit_names_is_a_candidate_inside_the_scope_r4_r15(strategy_id: str) -> None:
+    """Ids and object references in a hit lead to the caller's own cases, by the versions that follow them there."""
+    first = experience("a", draft(text="Same as sd-9, on policy:4711."))
+    strategy = newest(strategy_id)
+    memory = NamingCases(strategy=strategy, hits={Collection.DETAIL: [first.target]}).holds(first, live_case())
+    assert isinstance(memory, NamingCases)
+    answer = await memory.answer()
+    found = {each.ref: each for each in answer.candidates}
+    (why,) = found["case/c"].reason
+    assert (why.route, why.collection, why.fields) == (
+        Route.IDENTIFIER_HOP, Collection.CASES, ("named in experience/a",),
+    )  # fmt: skip
+    assert (Collection.CASES, memory.scope) in memory.searched_names
+
+    hidden = NamingCases(strategy=strategy, hits={Collection.DETAIL: [first.target]}, not_permitted={"case/c"})
+    answer = await hidden.holds(first, live_case()).answer()
+    assert [each.ref for each in answer.candidates] == [first.target]
+    assert answer.omitted_by_permission == 1
+
+    nobody = NamingCases(strategy=strategy, hits={Collection.DETAIL: [first.target]}, scope=Scope())
+    await nobody.holds(first, live_case()).answer()
+    assert {collection for collection, _ in nobody.searched_names} == {Collection.DETAIL}

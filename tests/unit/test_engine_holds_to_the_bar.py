@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,14 +12,13 @@ from hypothesis import strategies as st
 from activities.embedding import offline_minilm
 from activities.retrieval.bar import FAR
 from activities.retrieval.rerun import Rerunner
-from contracts.candidates import CandidateRecord, Past, RetrievalTask
+from contracts.candidates import CandidateRecord
 from contracts.cases import Effort
 from contracts.effort import Comparison
 from contracts.errors import IndexUnavailable
 from contracts.experience import Limits
 from contracts.index import DenseQuery, Filter, Hit, LexicalQuery, Scope, VectorName
 from contracts.labels import CandidateKind, Collection, Outcome
-from contracts.rankings import Rankings
 from contracts.strategies import (
     DATA_INVESTIGATION_2,
     DATA_INVESTIGATION_3,
@@ -29,7 +27,7 @@ from contracts.strategies import (
     SHIPPED,
 )
 from contracts.strategy import Strategy
-from tests.unit.test_retrieval_engine import NOW, REQUEST, Memory, draft, experience, live_case, watermark
+from tests.unit.test_retrieval_engine import REQUEST, Memory, draft, experience, live_case, watermark
 
 BAR = DATA_INVESTIGATION_3.bar
 assert BAR is not None
@@ -56,9 +54,8 @@ class Measuring(Memory):
         self, collection: Collection, query: DenseQuery | LexicalQuery, *, scope: Scope, where: Filter, limit: int
     ) -> list[Hit]:
         if where.names or where.links:
-            return [
-                Hit(each, 1, "", CandidateKind.EXPERIENCE, 0.0, where.links, 0, where.names) for each in self.led_to
-            ]
+            led_to = self.led_to if collection is Collection.DETAIL else []
+            return [Hit(each, 1, "", CandidateKind.EXPERIENCE, 0.0, where.links, 0, where.names) for each in led_to]
         hits = await Memory.search(self, collection, query, scope=scope, where=where, limit=limit)
         if isinstance(query, LexicalQuery):
             return [
@@ -70,12 +67,6 @@ class Measuring(Memory):
         return sorted((hit.scored(self.likeness[hit.target]) for hit in hits), key=lambda hit: -hit.score)
 
     # RetrievalHistory
-    async def rankings(self, request_id: str) -> Rankings | None:
-        return self.kept
-
-    async def as_of(self, task: RetrievalTask, targets: Sequence[str], rankings: Rankings, at: Any) -> Past:
-        assert at == NOW
-        return Past(await Memory.resolve(self, task, targets), {})
 
 
 def detail(likeness: dict[str, float], *records: CandidateRecord, **given: Any) -> Measuring:
@@ -241,4 +232,4 @@ async def test_a_rerun_calls_the_same_things_far_r20(cosines: list[float], outco
     rerun = await Rerunner(memory).rerun(REQUEST)
     assert rerun.same
     assert [(each.ref, each.far) for each in rerun.candidates] == [(each.ref, each.far) for each in answer.candidates]
-    assert answer.abstained == all(each.far for each in answer.candidates)
+    assert answer.abstained == all(each.far or each.contrast for each in answer.candidates)

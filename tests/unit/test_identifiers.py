@@ -73,8 +73,21 @@ def test_a_text_that_spells_a_name_gives_its_key(before: str, after: str, name: 
 def test_what_is_read_and_given_is_bounded(text: str) -> None:
     assert len(keys_in(text)) <= MOST_KEYS
     assert len(names_in(text)) <= MOST_NAMES
-    assert all(len(key) >= SHORTEST_KEY for key in keys_in(text))
+    assert all(len(key) >= SHORTEST_KEY or any(map(str.isdigit, key)) or not key.isalpha() for key in keys_in(text))
     assert names_in(text) == names_in(text[:READ])
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        "policy:4711", "contract/12-3", "cfg.max_rows", "sd-1598", "ora-00942", "E42", "printer#7",
+        "article/abcdefab-1234-4abc-8def-001122334455", "experience/11111111-1234-4abc-8def-001122334455",
+    ],
+)  # fmt: skip
+def test_r15_a_reference_in_a_text_leads_to_the_record_that_is_called_so(reference: str) -> None:
+    """Object references, ids and codes, whatever letter they begin with."""
+    for text in (f"Same as {reference}.", f"see {reference}, again", f"({reference})"):
+        assert set(keys_of([reference])) <= set(keys_in(text)), text
 
 
 def test_only_names_with_a_new_word_are_new() -> None:

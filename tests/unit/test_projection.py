@@ -13,7 +13,8 @@ from contracts.cases import Case, CaseFacts, Origin
 from contracts.concept_links import links_of_draft
 from contracts.experience import Draft, KnowledgeUnit, Limits, RoutingSynopsis
 from contracts.identifiers import keys_of
-from contracts.index import FILTERED_FIELDS, Payload
+from contracts.index import FILTERED_FIELDS, UNLIMITED, Payload
+from contracts.keys import label_key
 from contracts.labels import CandidateKind, CaseState, Collection, Outcome, ProofLevel, UnitKind
 from contracts.projection import Entry, case_source, experience_source, point_id, unit_text
 
@@ -213,7 +214,10 @@ class TestExperience:
     @steady
     def test_r9_a_payload_holds_nothing_but_the_draft_and_the_references(self, of: Draft) -> None:
         approved = strings(of.model_dump(mode="json")) | set(keys_of([of.title])) | set(links_of_draft(of))
-        references = {f"experience/{KEY}", TENANT, HASH, CandidateKind.EXPERIENCE.value, "current", ""}
+        approved |= set(map(label_key, (*of.limits.products, *of.limits.systems)))
+        called = keys_of([f"experience/{KEY}", KEY])
+        references = {f"experience/{KEY}", *called, TENANT, HASH, CandidateKind.EXPERIENCE.value, "current", ""}
+        references |= {UNLIMITED, "yes", "no"}
         for entry in entries(of).values():
             assert strings(entry.payload.model_dump(mode="json")) <= approved | references
             assert entry.title == of.title

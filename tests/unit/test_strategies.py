@@ -11,6 +11,7 @@ from contracts.model import Model
 from contracts.strategies import (
     CONFIGURATION,
     DATA_INVESTIGATION,
+    DATA_INVESTIGATION_2,
     DEVELOPMENT,
     EFFORT_ASSESSMENT,
     ROOT_CLASSIFICATION,
@@ -30,11 +31,11 @@ DIGESTS = {
     ("configuration", 2): "5bc8235513ec1c58ba8a72a3458cf2f9dd9919e6e351c7308b5b4509ca52b49b",
     ("development", 2): "c0a64fa36f391afd3440b53726cc37d31559c9b89a5bce561aa38710e09a850b",
     ("effort-assessment", 2): "4388c0440791ed29d9e5390328582880a10c96cc837ff0ca0ce18b3ab5a76343",
-    ("root-classification", 2): "d12b3c717821dd4453e8aa320db500e66bcb5f8e32605973a4ba3242442e8dfa",
-    ("data-investigation", 3): "d05e2e8e9153f15f26ee1559582bb332387cd33cf7bf40fb400ff13e66a3aff1",
-    ("configuration", 3): "82bd4a8195618cd3a4068b67853356f65ab05a0ddb1eee743fb13d734d36183d",
-    ("development", 3): "241a8b4e273c1a60d904ad202c95fc6631004fc2c0e19f1b93249a1e09a9cae1",
-    ("effort-assessment", 3): "855326b9c94ff57b9ad1ab2bc94cbd4d98f5394ee75c58bc705d38df419c7b7e",
+    ("root-classification", 2): "9feea23a3d4aea8fe4bead79a04f6ab32e080462a2572ff0e8dcfb9c17d9fb01",
+    ("data-investigation", 3): "cf4b4bf204d76ac246f3d2ab4b036f3ee5538ffcd6d869490c32504b1bd1d4e4",
+    ("configuration", 3): "316330a629cbc7d88fe801aa019e98e2c4f3bc54fba26b5935146dd8f47fe82d",
+    ("development", 3): "77e61c6a24631b53f4d0f2afd69df52d566ed1950eac093bb7c541296e8099b7",
+    ("effort-assessment", 3): "4114e2e9e9284112f7421743cd30f1c20f3bce46f95ad4d364948249783db30a",
 }
 
 
@@ -46,7 +47,10 @@ def test_a_shipped_version_never_changes_r14(strategy: Strategy) -> None:
 def test_a_default_that_shipped_never_changes_r14() -> None:
     """A digest leaves defaults out, so that a field can be added: another default would pass for the same version."""
     shipped: dict[type[Model], dict[str, Any]] = {
-        Hop: {"first": 3, "named": 3, "weight": 1.5, "follow": 2, "follow_depth": 20, "follow_weight": 0.6},
+        Hop: {
+            "first": 3, "named": 3, "weight": 1.5, "follow": 2, "follow_depth": 20, "follow_weight": 0.6,
+            "into_cases": False,
+        },
         Links: {"first": 3, "depth": 10, "weight": 0.5},
         SourceStep: {
             "own_domain_only": False, "outcomes": ("succeeded", "failed", "rejected_route", "unverified"),
@@ -54,7 +58,7 @@ def test_a_default_that_shipped_never_changes_r14() -> None:
         },
         Strategy: {
             "rrf_k": 60, "show_detail": True, "results": 10, "effort_minimum": None, "looks": (2, 6), "contrast": 0,
-            "bar": None, "contrast_look": 5,
+            "bar": None, "contrast_look": 5, "judges_unread": False,
         },
     }  # fmt: skip
     for part, defaults in shipped.items():
@@ -101,13 +105,19 @@ def test_the_second_specialists_follow_terms_and_keep_failures_apart_r5_r14(stra
 
 
 @pytest.mark.parametrize("strategy_id", sorted({strategy.id for strategy in SHIPPED}))
-def test_the_newest_of_each_is_the_one_before_with_a_bar_r14_r15(strategy_id: str) -> None:
+def test_the_newest_of_each_is_the_one_before_with_a_bar_a_contrast_and_a_judgement_r14_r15(strategy_id: str) -> None:
     strategy = newest(strategy_id)
     before = _version(strategy_id, strategy.version - 1)
     assert strategy.bar is not None
+    assert strategy.contrast == (before.contrast or DATA_INVESTIGATION_2.contrast) > 0
     assert strategy.guide.startswith(before.guide)
-    changed = {"version": strategy.version, "guide": strategy.guide, "bar": strategy.bar}
+    assert all(step.hop is None or step.hop.into_cases for step in strategy.steps)
+    changed = strategy.model_dump(include={"version", "guide", "contrast"})
+    changed |= {"bar": strategy.bar, "judges_unread": True, "steps": strategy.steps}
     assert before.model_copy(update=changed) == strategy
+    hops = [step.hop and step.hop.model_copy(update={"into_cases": False}) for step in strategy.steps]
+    plain = [step.model_copy(update={"hop": hop}) for step, hop in zip(strategy.steps, hops, strict=True)]
+    assert tuple(plain) == before.steps
 
 
 def _version(strategy_id: str, version: int) -> Strategy:
