@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from contracts.errors import RuntimeUnavailable
+from deploy.cli_consultations import app as consultations_app
 from deploy.cli_retrieval import app as retrieval_app
 from deploy.cli_work import app as work_app
 from deploy.command_run import EPILOG, JsonOption, finish, run
@@ -27,6 +28,7 @@ app.add_typer(audit_app, name="audit")
 letters_app = typer.Typer(help="Events that could not be delivered.", no_args_is_help=True)
 app.add_typer(letters_app, name="deadletters")
 app.add_typer(retrieval_app, name="retrieval")
+app.add_typer(consultations_app, name="consultations")
 app.add_typer(work_app)
 
 
@@ -102,14 +104,14 @@ def doctor(json: JsonOption = None) -> None:
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def bench(context: typer.Context) -> None:
-    """Measure retrieval beside its floors; takes the benchmark's own options. Needs a checkout."""
+    """Measure speed beside its floors, and quality; takes the benchmarks' own options. Needs a checkout."""
     try:
-        speed = importlib.import_module("tests.benchmarks.speed")
+        benchmarks = importlib.import_module("tests.benchmarks.__main__")
     except ModuleNotFoundError:
         raise RuntimeUnavailable(
             "The benchmarks are not installed with the package.", field="bench", accepted="`make bench` in a checkout"
         ) from None
-    speed.main(context.args)
+    raise typer.Exit(benchmarks.main(context.args))
 
 
 @app.command()

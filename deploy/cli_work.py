@@ -5,21 +5,19 @@ Each command imports what it runs when it runs, so that help and refusals come a
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from contracts import limits
+from contracts.labels import ProofLevel
 from contracts.lifecycle import Event
-from deploy.command_run import JsonOption, run
+from deploy.command_run import AsOption, JsonOption, run
 from deploy.commands.example_case import print_example
 
 app = typer.Typer()
-
-AsOption = Annotated[
-    str | None,
-    typer.Option("--as", help="Somebody of the trial team; else the key in CASELORE_API_KEY, or the administrator's."),
-]
 
 
 @app.command()
@@ -127,18 +125,58 @@ def retrieve(
     profile: Annotated[str, typer.Option(help="The requesting profile; it pins the strategy.")] = "data-specialist",
     purpose: Annotated[str, typer.Option(help="What the answer is for.")] = "look into a case",
     case: Annotated[str | None, typer.Option(help="The case that the work is for.")] = None,
+    origin: Annotated[str | None, typer.Option(help="The request at its source.", metavar="SOURCE/EXTERNAL_ID")] = None,
+    tenant: Annotated[str | None, typer.Option(help="Narrows your grants to one tenant.")] = None,
     product: Annotated[str, typer.Option(help="The product at hand.")] = "",
-    version: Annotated[str, typer.Option(help="Its version.")] = "",
-    results: Annotated[int | None, typer.Option(min=1, max=50)] = None,
+    system: Annotated[str, typer.Option(help="The system at hand.")] = "",
+    environment: Annotated[str, typer.Option(help="Its environment.")] = "",
+    version: Annotated[str, typer.Option(help="The product's version.")] = "",
+    schema_version: Annotated[str, typer.Option(help="The version of its schema.")] = "",
+    object_ref: Annotated[
+        list[str] | None, typer.Option("--object", help="An object at hand, by its id; repeatable.", metavar="ID")
+    ] = None,
+    proof: Annotated[ProofLevel, typer.Option(help="The weakest proof level wanted.")] = ProofLevel.NONE,
+    not_older_than: Annotated[
+        datetime | None,
+        typer.Option(
+            formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M%z", "%Y-%m-%dT%H:%M:%S%z"],
+            metavar="TIME",
+            help="Nothing published before it: a day (UTC), or a time with its zone.",
+        ),
+    ] = None,
+    consultation: Annotated[str | None, typer.Option(help="The consultation that you answer with it.")] = None,
+    results: Annotated[int | None, typer.Option(min=1, max=limits.RESULTS, help="Candidates at most.")] = None,
+    tokens: Annotated[int, typer.Option(min=200, max=limits.TOKENS, help="Room for texts.")] = limits.TOKENS_DEFAULT,
     caller: AsOption = None,
     json: JsonOption = None,
 ) -> None:
     """Ask the memory; the answer lists candidates to weigh, and chooses none."""
     from deploy.commands.retrieve import ask, request_of
+    from deploy.commands.typed import origin_of
     from deploy.settings import load_settings
 
+    if not_older_than is not None and not_older_than.tzinfo is None:
+        not_older_than = not_older_than.replace(tzinfo=UTC)
     request = request_of(
-        objective, profile=profile, purpose=purpose, case=case, version=version, product=product, results=results
+        {
+            "objective": objective,
+            "profile_id": profile,
+            "purpose": purpose,
+            "case_id": case,
+            "origin": origin_of(origin),
+            "tenant_id": tenant,
+            "product": product,
+            "system": system,
+            "environment": environment,
+            "version": version,
+            "schema_version": schema_version,
+            "object_refs": object_ref or [],
+            "required_proof": proof,
+            "not_older_than": not_older_than,
+            "consultation_id": consultation,
+            "results": results,
+            "tokens": tokens,
+        }
     )
     run(ask(load_settings(), request, caller=caller, json_file=json))
 

@@ -33,6 +33,10 @@ EPILOG = (
     "75 when it is stored and not done yet; 77 when the key may not do it; 130 after Ctrl-C."
 )
 
+AsOption = Annotated[
+    str | None,
+    typer.Option("--as", help="Somebody of the trial team; else the key in CASELORE_API_KEY, or the administrator's."),
+]
 JsonOption = Annotated[
     Path | None,
     typer.Option(

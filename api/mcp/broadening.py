@@ -7,8 +7,8 @@ from typing import Annotated
 from pydantic import Field
 
 from api.client import CaseloreClient
+from api.made_ids import made_id
 from api.mcp.answers import AnswerView, told, view_of
-from api.mcp.deciding import made_id
 from api.mcp.guide import strategy_guide
 from api.mcp.tool import FROM_TEXT, Asked, Told, Tool
 from contracts import limits

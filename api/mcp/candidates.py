@@ -8,10 +8,10 @@ from api.mcp.quoting import inline, listed, quoted, visible
 from contracts.effort import ComparedEffort
 from contracts.effort_words import own_words
 from contracts.experience import Limits
-from contracts.feedback import CandidateFeedback
+from contracts.feedback_words import earlier_use
 from contracts.labels import CandidateKind, Outcome, ProofLevel, ValidityState
 from contracts.model import Model
-from contracts.retrieval import Candidate, Match, Validity
+from contracts.retrieval import CURRENT, Candidate, Match, Validity
 
 
 class CandidateView(Model):
@@ -22,7 +22,7 @@ class CandidateView(Model):
     revision: int
     kind: CandidateKind
     owner: str = Field(description="The domain that owns it.")
-    state: str = Field(description="`current`, or where a live case stands.")
+    state: str = Field(description="`current`, or where a live case stands; else its text was withdrawn.")
     outcome: Outcome | None = Field(description="What was observed; null for a live case and for an article.")
     proof_level: ProofLevel | None
     contrast: str = Field(description="Not empty: it stands apart, as a reason against a route; never a fix.")
@@ -64,7 +64,7 @@ def candidate_view(found: Candidate) -> CandidateView:
         source_case=found.source_case,
         quoted_source=None if origin is None else f"{inline(origin.source)} {inline(origin.external_id)}",
         supersedes=tuple(f"{each.ref} revision {each.revision}" for each in found.supersedes[:10]),
-        earlier_use=_earlier_use(found.feedback),
+        earlier_use=earlier_use(found.feedback),
         effort=effort,
         quoted_title=inline(found.title, 300),
         quoted_text="\n".join(visible(line) for line in found.extract.splitlines()),
@@ -89,6 +89,9 @@ def candidate_lines(view: CandidateView) -> list[str]:
         lines.append(view.earlier_use)
     if view.effort is not None:
         lines += _hours(view.effort)
+    if view.kind is not CandidateKind.CASE and view.state != CURRENT:
+        lines.append("Its text isn't current any more: it is neither shown nor to be chosen. Its title was:")
+        return [*lines, *quoted(view.quoted_title)]
     lines += ["Title and text:", *quoted(view.quoted_title), *quoted(view.quoted_text)]
     if not view.is_whole:
         lines.append("(an extract; read_candidate gives the whole)")
@@ -135,17 +138,6 @@ def limits_line(limits: Limits) -> str:
 def _route(match: Match) -> str:
     fields = f" ({listed(match.fields)})" if match.fields else ""
     return f"{match.route} in {match.collection}, rank {match.rank}{fields}"
-
-
-def _earlier_use(feedback: CandidateFeedback) -> str:
-    own = feedback.own
-    counts = (
-        ("helped", own.helped),
-        ("misled", own.misled),
-        ("not applicable", own.not_applicable),
-    )
-    said = ", ".join(f"{name} {count}" for name, count in counts if count)
-    return f"earlier use: {said}" if said else ""
 
 
 def _hours(effort: ComparedEffort) -> list[str]:

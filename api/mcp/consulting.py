@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from api.client import CaseloreClient
-from api.mcp.deciding import made_id
+from api.made_ids import made_id
 from api.mcp.quoting import NOTICE, inline, quoted, visible
 from api.mcp.tool import FROM_TEXT, Asked, Told, Tool
 from contracts import limits

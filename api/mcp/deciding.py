@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import uuid
 from typing import Annotated
 
 from pydantic import Field
 
 from api.client import CaseloreClient
+from api.made_ids import made_id
 from api.mcp.tool import FROM_TEXT, Asked, Told, Tool
 from contracts import limits
 from contracts.model import Model
 from contracts.retrieval import CheckOutcome, CheckResult, Citation, CitationVerdict, FreshCheck, MemoryUse
-from contracts.text import Id, Identifier, OptionalParagraph, Paragraph, digest
+from contracts.text import Id, Identifier, OptionalParagraph, Paragraph
 
 
 class Cited(Asked):
@@ -75,11 +75,6 @@ class ReportedCheck(Model):
     outcome: CheckOutcome
 
 
-def made_id(*content: object) -> str:
-    """Return the same id for the same content, so that a call that is sent again is the same act."""
-    return str(uuid.uuid5(uuid.NAMESPACE_URL, "caselore:" + digest(list(content))))
-
-
 async def _decide(client: CaseloreClient, asked: RecordDecision) -> Told:
     checks = tuple(
         FreshCheck(check_id=check.check_id or f"check-{number}", text=check.text)
@@ -106,6 +101,8 @@ async def _decide(client: CaseloreClient, asked: RecordDecision) -> Told:
         lines.append(f"Carry out and report with report_check: {named}. Nothing is shown before they are.")
     else:
         lines.append("It names no fresh check: what you rely on is not shown for this case.")
+    if use.citations:
+        lines.append("Once you know how what you cited turned out, say so with tell_outcome.")
     return Told("\n".join(lines), data)
 
 

@@ -54,7 +54,9 @@ A closed case is not a method. A method is not a permission: each task acts on i
 8. **Record the decision** (`record_decision`): what you chose, rejected or found not applicable, each with reference,
    revision and reason, and the fresh checks that you need. Record it too when you use nothing.
 9. **Report each check** (`report_check`): held or failed, with what you saw. A failed check is worth as much.
-10. **Propose what the case taught** (`propose_experience`) once its result is recorded with its papers. Draft from the
+10. **Say how it turned out** (`tell_outcome`): each cited candidate helped, misled or didn't apply. Later readers are
+    told the count beside it; it moves no rank and is no proof.
+11. **Propose what the case taught** (`propose_experience`) once its result is recorded with its papers. Draft from the
     masked case (`caselore://cases/{case_id}/sanitised`): no names, no ids, no transcript. A curator and the domain's
     owner review it; until then it is found by nobody.
 

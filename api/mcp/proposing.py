@@ -8,14 +8,14 @@ from typing import Annotated, Any, cast
 from pydantic import Field, ValidationError
 
 from api.client import CaseloreClient
-from api.mcp.deciding import made_id
+from api.made_ids import made_id
 from api.mcp.quoting import inline
 from api.mcp.tool import FROM_TEXT, Asked, Told, Tool
 from api.problems import invalid
 from contracts import limits
 from contracts.cases import Effort
 from contracts.errors import CaseloreError, NotPermitted
-from contracts.experience import Draft, Proposal
+from contracts.experience import Draft, Limits, Proposal
 from contracts.labels import Outcome, ProofLevel, UnitKind
 from contracts.model import Model
 from contracts.review_sheet import AdmissionView
@@ -57,7 +57,9 @@ class ProposeExperience(Asked):
     environments: Annotated[Labels, FROM_TEXT] = ()
     version_from: OptionalLine = ""
     version_to: OptionalLine = ""
-    schema_version: OptionalLine = ""
+    schema_version: Annotated[OptionalLine, Field(description="Exactly this schema; a range has bounds instead.")] = ""
+    schema_from: OptionalLine = ""
+    schema_to: OptionalLine = ""
     limits_note: OptionalParagraph = ""
     effort: Annotated[
         Effort | None, FROM_TEXT, Field(description="Hours estimated, active and waiting, kept apart.")
@@ -113,14 +115,14 @@ def _draft(asked: ProposeExperience) -> Draft:
         }
         for number, statement in enumerate(asked.statements, start=1)
     ]
-    where = asked.model_dump(include={"products", "systems", "environments", "version_from", "version_to"})
+    where = asked.model_dump(include=set(Limits.model_fields) - {"note"})
     given = {
         **asked.model_dump(include={"title", "domain_id", "outcome", "proof_level", "effort"}),
         "synopsis": {
             **asked.model_dump(include={"request_type", "symptom_tags", "route", "disposition"}),
             "text": asked.synopsis,
         },
-        "limits": {**where, "schema_version": asked.schema_version, "note": asked.limits_note},
+        "limits": {**where, "note": asked.limits_note},
         "units": units,
     }
     try:

@@ -24,6 +24,7 @@ from api.mcp.consulting import (
 )
 from api.mcp.deciding import RECORD_DECISION, REPORT_CHECK
 from api.mcp.guide import INSTRUCTIONS
+from api.mcp.outcomes import TELL_OUTCOME
 from api.mcp.prompts import NAME, PROMPT, work_a_task
 from api.mcp.proposing import PROPOSE_EXPERIENCE
 from api.mcp.retrieving import OPEN_RETRIEVAL, READ_CANDIDATE
@@ -40,6 +41,7 @@ TOOLS: tuple[Tool[Any], ...] = (
     WITHDRAW_CONSULTATION,
     RECORD_DECISION,
     REPORT_CHECK,
+    TELL_OUTCOME,
     PROPOSE_EXPERIENCE,
 )
 """In the order that a task needs them."""

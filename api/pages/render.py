@@ -21,6 +21,7 @@ from starlette.responses import HTMLResponse
 from api.pages import highlights, words
 from api.pages.visible import visible
 from contracts import limits
+from contracts.feedback_words import earlier_use
 
 STATIC_FILES: Mapping[str, str] = {
     "caselore.css": "text/css; charset=utf-8",
@@ -90,6 +91,7 @@ def environment() -> Environment:
         seconds=words.seconds_words,
         digits=_digits,
         figure=words.figure,
+        earlier_use=earlier_use,
         quoted=lambda text: quote(str(text), safe=""),
     )
     shared: Any = {

@@ -9,6 +9,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from contracts.effort_words import own_words, summary_lines
+from contracts.feedback_words import earlier_use
 from contracts.labels import CandidateKind, ValidityState
 from contracts.retrieval import Answer, Candidate
 from deploy.commands.drafts import limits_line
@@ -28,7 +29,7 @@ def answer_panel(answer: Answer, *, title: str, objective: str, profile_id: str,
         answer: What was answered.
         title: Above it.
         objective: What was asked.
-        profile_id: Who asked.
+        profile_id: Who asked; "" leaves it out.
         most: Candidates shown; the others are counted.
         text: Characters of each candidate's text; 0 shows none.
     """
@@ -53,7 +54,7 @@ def answer_panel(answer: Answer, *, title: str, objective: str, profile_id: str,
     parts.append(Text(f"watermarks: {marks}", style="dim"))
     parts += [Text(f"note: {note}", style="dim") for note in answer.notes]
     parts += [Text(f"not read: {source}", style="yellow") for source in answer.not_read]
-    subtitle = f"{profile_id} · {answer.strategy_id} v{answer.strategy_version}"
+    subtitle = " · ".join(filter(None, (profile_id, f"{answer.strategy_id} v{answer.strategy_version}")))
     return Panel(Group(*parts), title=Text(title), title_align="left", subtitle=Text(subtitle), subtitle_align="left")
 
 
@@ -66,6 +67,8 @@ def _candidate(candidate: Candidate, text: int) -> list[Text]:
     elif candidate.outcome is not None:
         labels.append(candidate.outcome.replace("_", " "), style=_STYLES[candidate.outcome])
         labels.append(f", proof {candidate.proof_level}")
+    if not candidate.is_current:
+        labels.append(f" · {candidate.state}", style="red")
     labels.append(f" · {candidate.owner or 'no domain yet'} · ")
     words, style = _VALIDITY[candidate.validity.state]
     labels.append(words, style=style)
@@ -78,6 +81,8 @@ def _candidate(candidate: Candidate, text: int) -> list[Text]:
     lines = [head, labels, Text(f"   found by {why}", style="dim")]
     if candidate.effort is not None:
         lines.append(Text(f"   {own_words(candidate.effort)}"))
+    if said := earlier_use(candidate.feedback):
+        lines.append(Text(f"   {said}", style="dim"))
     if limits:
         lines.append(Text(f"   limits: {limits}", style="dim"))
     lines.append(Text(f"   cite as {candidate.ref} revision {candidate.revision}", style="dim"))

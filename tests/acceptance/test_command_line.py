@@ -117,6 +117,138 @@ async def test_a_newcomer_gets_a_text_of_their_own_approved_and_found(shell: She
     assert "published" in shown.out
 
 
+async def published(shell: Shell, folder: Path, title: str, external_id: str) -> str:
+    """Return the reference of an experience of the trial team's, proposed and reviewed by its commands."""
+    example = (await shell("propose", "--example")).json
+    file = folder / f"{external_id}.json"
+    changed = {"external_id": external_id, "experience": example["experience"] | {"title": title}}
+    file.write_text(json.dumps(example | changed))
+    proposed = await shell("propose", str(file), "--as", "proposer", "--json", "-")
+    experience_id = proposed.json["proposed"][0]["experience_id"]
+    sheet = (await shell("review", experience_id, "--as", "curator", "--json", "-")).json["sheet"]
+    for person in ("curator", "owner"):
+        decided = await shell("review", experience_id, "--accept", "--digest", sheet["digest"], "--as", person)
+        assert decided.code == 0, decided.err
+    return f"experience/{experience_id}"
+
+
+async def test_r20_a_task_by_commands_from_question_to_how_it_turned_out(shell: Shell, folder: Path) -> None:
+    """R18, R20: ask, go further for a reason, decide with citations, report, and look back at all of it."""
+    for domain in ("configuration", "data"):
+        assert (await shell("team", "--domain", domain)).code == 0
+    words = "Reminders skip customers whose address was merged"
+    ref = await published(shell, folder, words, "reminders")
+    agent = ("--as", "agent", "--json", "-")
+    facts = ("--product", "Product", "--version", "1.0", "--system", "crm", "--environment", "production")
+    more = ("--schema-version", "7", "--origin", "desk/reminders", "--object", "address", "--object", "reminder")
+    bounds = ("--proof", "reported", "--not-older-than", "2020-01-01", "--tokens", "2000", "--tenant", "acme")
+    asked = await shell("retrieve", words, *facts, *more, *bounds, *agent)
+    assert asked.code == 0, asked.err
+    assert ref in [each["ref"] for each in asked.json["candidates"]]
+
+    narrow = asked.json["request_id"]
+    further = ("retrieval", "broaden", narrow, "--reason", "The system was replaced.", "--domain", "configuration")
+    wider = await shell(*further, "--drop", "system", "--drop", "environment", "--results", "30", *agent)
+    assert wider.code == 0, wider.err
+    assert (wider.json["broadened"]["request_id"], wider.json["broadened"]["reason"]) == (
+        narrow,
+        "The system was replaced.",
+    )
+    request_id = wider.json["request_id"]
+    again = await shell(*further, "--drop", "system", "--drop", "environment", "--results", "30", *agent)
+    assert again.json["request_id"] == request_id, "the same command again is the same act"
+    unknown = await shell(*further, "--drop", "colour", *agent)
+    assert (unknown.code, "schema_version" in unknown.err) == (1, True)
+
+    decide = ("retrieval", "decide", request_id, "--summary", "Merge the address first.", "--as", "agent")
+    cited = (
+        "--choose",
+        f"{ref}@1=The same symptom: a=b.",
+        "--check",
+        "Is the address merged?",
+        "--check",
+        "Is it new?",
+    )
+    decided = await shell(*decide, *cited)
+    assert decided.code == 0, decided.err
+    [decision_id] = re.findall("Recorded decision (\\S+) with 1 citations", decided.out)
+    assert f"caselore retrieval check {decision_id} CHECK --held --as agent" in decided.out
+    same = await shell(*decide, *cited, "--json", "-")
+    assert same.json["decision_id"] == decision_id
+    assert [check["check_id"] for check in same.json["checks"]] == ["check-1", "check-2"]
+    assert same.json["citations"] == [{"ref": ref, "revision": 1, "verdict": "chosen", "why": "The same symptom: a=b."}]
+    uncited = await shell(*decide, "--reject", "case/none@1=Nothing of it.")
+    assert (uncited.code, "UncitedCandidate" in uncited.err) == (1, True)
+
+    check = ("retrieval", "check", decision_id, "check-1", "--as", "agent")
+    assert (await shell(*check, "--held", "--note", "It was merged.")).code == 0
+    otherwise = await shell(*check, "--failed")
+    assert (otherwise.code, "IdempotencyConflict" in otherwise.err) == (1, True)
+    turned = ("retrieval", "feedback", decision_id, *agent)
+    helped = await shell(*turned, "--helped", f"{ref}@1=It was the cause.")
+    assert helped.json["outcomes"][0]["note"] == "It was the cause."
+    stale = await shell(*turned, "--misled", f"{ref}@1")
+    assert (stale.code, helped.json["feedback_id"] in stale.err) == (1, True)
+    assert (await shell(*turned, "--misled", f"{ref}@1", "--replaces", helped.json["feedback_id"])).code == 0
+
+    shown = await shell("retrieval", "show", request_id)
+    for line in (f"broadens {narrow}", f"chosen: {ref} revision 1", "check-1", "It was merged.", "misled"):
+        assert line in shown.out
+    first = (await shell("retrieval", "show", narrow, "--json", "-")).json["record"]["request"]
+    assert (first["environment"], first["schema_version"], first["tenant_id"]) == ("production", "7", "acme")
+    assert (first["object_refs"], first["required_proof"]) == (["address", "reminder"], "reported")
+    assert first["not_older_than"] == "2020-01-01T00:00:00Z"
+    assert first["origin"] == {"source": "desk", "external_id": "reminders"}
+    next_time = await shell("retrieve", words, "--as", "agent")
+    assert "Earlier use, which moves no rank: misled 1" in " ".join(next_time.out.replace("│", " ").split())
+
+
+async def test_r18_a_question_between_domains_by_commands(shell: Shell, folder: Path) -> None:
+    for domain in ("configuration", "data"):
+        assert (await shell("team", "--domain", domain)).code == 0
+    words = "Labels are printed twice after a template was copied"
+    ref = await published(shell, folder, words, "labels")
+    agent, json_ = ("--as", "agent", "--json", "-"), ("--json", "-")
+    request_id = (await shell("retrieve", words, *agent)).json["request_id"]
+    consult = ("retrieval", "consult", request_id, "--domain", "configuration", *agent)
+    secret = "The work turns on it."
+    asked = await shell(*consult, "--brief", "Which templates are copied?", "--reason", secret)
+    assert asked.code == 0, asked.err
+    consultation_id = asked.json["consultation_id"]
+    waiting = await shell("consultations", "list", "--state", "open", "--as", "curator", *json_)
+    assert [each["consultation_id"] for each in waiting.json["consultations"]] == [consultation_id]
+    seen = await shell("consultations", "show", consultation_id, "--as", "curator")
+    assert "your domain configuration is asked" in seen.out
+    assert secret not in seen.out, "why it is asked stays with the asker (R21)"
+
+    mine = ("--profile", "configuration-specialist", "--consultation", consultation_id, "--as", "proposer", *json_)
+    own = (await shell("retrieve", words, *mine)).json["request_id"]
+    broad = await shell(
+        *("retrieval", "broaden", own, "--reason", "Data knows it.", "--every-domain", "--as", "proposer", *json_)
+    )
+    assert ref in [each["ref"] for each in broad.json["candidates"]]
+    reply = ("consultations", "reply", consultation_id, "--text", "Those with a copy mark.", "--as", "proposer")
+    cited = ("--retrieval", broad.json["request_id"], "--cite", f"{ref}@1=It tells of the mark.")
+    replied = await shell(*reply, *cited)
+    assert replied.code == 0, replied.err
+    assert f"cites {ref} revision 1: It tells of the mark." in replied.out
+    answered = await shell("consultations", "show", consultation_id, "--as", "agent")
+    for line in ("agent asked configuration", secret, "evidence, no grant", "Those with a copy mark."):
+        assert line in answered.out
+    late = await shell("consultations", "reply", consultation_id, "--text", "Another.", "--as", "curator")
+    assert (late.code, "ConsultationClosed" in late.err) == (1, True)
+
+    needless = await shell(*consult, "--brief", "Which printers are old?", "--reason", "To be sure.")
+    foreign = await shell("consultations", "withdraw", needless.json["consultation_id"], "--as", "curator")
+    assert foreign.code != 0
+    withdrawn = await shell("consultations", "withdraw", needless.json["consultation_id"], *agent)
+    assert withdrawn.json["state"] == "withdrawn"
+    listed = await shell("consultations", "list", "--state", "withdrawn", *agent)
+    assert needless.json["consultation_id"] in [each["consultation_id"] for each in listed.json["consultations"]]
+    wrong = await shell("consultations", "list", "--state", "lost", "--as", "agent")
+    assert (wrong.code, "open, replied, withdrawn" in wrong.err) == (1, True)
+
+
 async def test_refusals_are_words_and_exit_codes(shell: Shell) -> None:
     """R22: what was wrong, what would be accepted, and a code that a script can tell by."""
     nobody = await shell("tasks", "--as", "nobody")

@@ -58,6 +58,9 @@ async def test_r20_a_task_from_retrieval_to_recorded_decision(world: World, addr
             await call(client, "report_check", **checked, outcome="held")
         with pytest.raises(IdempotencyConflict):
             await call(client, "report_check", **checked, outcome="failed")
+        turned = [{"ref": ref, "revision": 1, "usefulness": "helped"}]
+        told = await call(client, "tell_outcome", decision_id=first["decision_id"], outcomes=turned)
+        assert told["counted"] == 1
     async with world.database.as_system() as connection:
         papers = await connection.execute(text(f"SELECT kind, text FROM case_papers WHERE case_id = '{case_id}'"))
         filed = [json.loads(paper) for kind, paper in papers.all() if kind == "memory_use"]

@@ -29,6 +29,7 @@ NOT_THEIRS = {
     "withdraw_consultation": "UnknownConsultation",
     "record_decision": "UnknownRetrieval",
     "report_check": "UnknownRetrieval",
+    "tell_outcome": "UnknownRetrieval",
     "propose_experience": "UnverifiedResult",
 }
 """What somebody is told who doesn't hold what a tool needs."""
@@ -75,7 +76,12 @@ async def task(world: World) -> AsyncIterator[Task]:
         async with as_(address, "agent") as agent:
             case_id = await world.new_case()
             request_id = (await call(agent, "open_retrieval", **objective(case_id=case_id)))["request_id"]
-            decided = {"request_id": request_id, "summary": "Look first.", "checks": [{"text": "Rows are there."}]}
+            decided = {
+                "request_id": request_id,
+                "summary": "Look first.",
+                "citations": [{"ref": ref, "revision": 1, "verdict": "chosen", "why": "Same symptom."}],
+                "checks": [{"text": "Rows are there."}],
+            }
             decision = await call(agent, "record_decision", **decided)
             question = {
                 "request_id": request_id,
@@ -101,6 +107,10 @@ async def task(world: World) -> AsyncIterator[Task]:
                 "withdraw_consultation": withdrawn,
                 "record_decision": decided,
                 "report_check": {"decision_id": decision["decision_id"], "check_id": "check-1", "outcome": "held"},
+                "tell_outcome": {
+                    "decision_id": decision["decision_id"],
+                    "outcomes": [{"ref": ref, "revision": 1, "usefulness": "helped"}],
+                },
                 "propose_experience": {
                     "result_id": await world.new_result(),
                     "title": "Rows decide",

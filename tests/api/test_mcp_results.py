@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 from mcp import Client, MCPError
 
-from contracts.errors import InvalidField, UncitedCandidate
+from contracts.errors import IdempotencyConflict, InvalidField, StaleRevision, UncitedCandidate
 from tests.api.mcp_world import answering, as_, call, objective, refusal, said, serving
 from tests.api.world import World, delivery, fresh
 
@@ -95,10 +95,59 @@ async def test_r22_a_refusal_names_the_argument(address: str) -> None:
         cited = [{"ref": f"experience/{fresh()}", "revision": 1, "verdict": "chosen", "why": "Invented."}]
         decided = {"request_id": answer["request_id"], "summary": "s", "citations": cited}
         assert await refused("record_decision", **decided) == ("UncitedCandidate", "citations.ref")
+        said = {"decision_id": fresh(), "outcomes": [{"ref": "case/x", "revision": 1, "usefulness": "great"}]}
+        assert await refused("tell_outcome", **said) == ("InvalidField", "outcomes.0.usefulness")
+        assert await refused("tell_outcome", **{**said, "outcomes": []}) == ("InvalidField", "outcomes")
         with pytest.raises(UncitedCandidate):
             await call(client, "read_candidate", request_id=answer["request_id"], ref="case/x", revision=1)
         with pytest.raises(MCPError, match="Unknown tool"):
             await client.call_tool("delete_everything", {})
+
+
+async def test_r20_how_a_candidate_turned_out_is_told_counted_and_moves_nothing(world: World, address: str) -> None:
+    """R15: the next answer lists the same in the same order, with the count beside it; R24: no word is lost."""
+    ref = f"experience/{(await world.published()).experience_id}"
+    async with as_(address, "agent") as client:
+        before = await call(client, "open_retrieval", **objective(results=50))
+        cited = [{"ref": ref, "revision": 1, "verdict": "chosen", "why": "Same symptom."}]
+        decided = {"request_id": before["request_id"], "summary": "Try it.", "citations": cited}
+        decision_id = (await call(client, "record_decision", **decided))["decision_id"]
+        outcome = {"ref": ref, "revision": 1, "usefulness": "helped", "note": "The row was absent."}
+        told = await client.call_tool("tell_outcome", {"decision_id": decision_id, "outcomes": [outcome]})
+        assert "moves no rank" in said(told)
+        first = told.structured_content
+        assert first == await call(client, "tell_outcome", decision_id=decision_id, outcomes=json.dumps([outcome]))
+        misled = [{**outcome, "usefulness": "misled"}]
+        with pytest.raises(StaleRevision) as stale:
+            await call(client, "tell_outcome", decision_id=decision_id, outcomes=misled)
+        assert (stale.value.field, stale.value.accepted) == ("replaces", first["feedback_id"])
+        later = {"decision_id": decision_id, "outcomes": misled, "replaces": first["feedback_id"]}
+        assert (await call(client, "tell_outcome", **later))["feedback_id"] != first["feedback_id"]
+        other = [{**outcome, "ref": f"experience/{fresh()}"}]
+        with pytest.raises(UncitedCandidate):
+            await call(client, "tell_outcome", decision_id=decision_id, outcomes=other)
+        found = await client.call_tool("open_retrieval", objective(results=50))
+    after = found.structured_content["candidates"]
+    assert [each["ref"] for each in after] == [each["ref"] for each in before["candidates"]]
+    [mine] = [each for each in after if each["ref"] == ref]
+    assert mine["earlier_use"] == "Earlier use, which moves no rank: misled 1"
+    assert mine["earlier_use"] in said(found).splitlines()
+
+
+async def test_r24_what_a_colleague_has_said_word_for_word_is_told_as_that(world: World, address: str) -> None:
+    ref = f"experience/{(await world.published()).experience_id}"
+    async with as_(address, "agent") as client:
+        case_id = await world.new_case()
+        request_id = (await call(client, "open_retrieval", **objective(case_id=case_id, results=50)))["request_id"]
+        cited = [{"ref": ref, "revision": 1, "verdict": "chosen", "why": "Same symptom."}]
+        decided = {"request_id": request_id, "summary": "Try it.", "citations": cited}
+        decision_id = (await call(client, "record_decision", **decided))["decision_id"]
+        told = {"decision_id": decision_id, "outcomes": [{"ref": ref, "revision": 1, "usefulness": "helped"}]}
+        await call(client, "tell_outcome", **told)
+    async with as_(address, "berta") as colleague:
+        with pytest.raises(IdempotencyConflict, match="Somebody else") as same:
+            await call(colleague, "tell_outcome", **told)
+    assert same.value.field == "outcomes"
 
 
 async def test_a_list_that_a_client_sends_as_text_is_taken_as_meant(address: str) -> None:
@@ -172,6 +221,7 @@ async def test_the_tools_are_few_and_well_described(address: str) -> None:
         "withdraw_consultation",
         "record_decision",
         "report_check",
+        "tell_outcome",
         "propose_experience",
     ]
     size = 0
@@ -190,3 +240,4 @@ async def test_the_tools_are_few_and_well_described(address: str) -> None:
     assert "no grant" in words["consult_domain"]
     assert "reason is kept" in words["broaden_retrieval"]
     assert "cited later as proof" in words["record_decision"]
+    assert "moves no rank" in words["tell_outcome"]

@@ -7,7 +7,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 HEAVY = {"qdrant_client", "fastembed", "onnxruntime", "temporalio", "sqlalchemy", "fastapi", "mcp", "uvicorn"}
-BY_HTTP = ("tasks", "review", "retrieve", "show", "deadletters", "audit", "team", "propose", "erase", "reindex")
+BY_HTTP = (
+    *("tasks", "review", "retrieve", "broaden", "deciding", "consultations", "show", "deadletters", "audit", "team"),
+    *("propose", "erase", "reindex"),
+)
 
 
 def heavy_after(*modules: str) -> set[str]:

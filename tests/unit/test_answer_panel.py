@@ -6,6 +6,7 @@ import io
 
 from rich.console import Console
 
+from contracts.feedback import CandidateFeedback
 from contracts.retrieval import Answer
 from deploy.commands.answers import answer_panel
 from tests.unit.test_mcp_answers import REF, answer
@@ -34,3 +35,16 @@ def test_an_answer_that_does_not_abstain_names_no_nearest() -> None:
     said = shown(answer("text").model_copy(update={"abstained": False, "nearest": ()}))
     assert "abstained" not in said
     assert "nearest" not in said
+
+
+def test_r15_how_a_candidate_turned_out_earlier_is_told_r21() -> None:
+    said = "Earlier use, which moves no rank: helped 1, misled 3; in all organisations: helped 9"
+    assert said in shown(answer("text"))
+    assert "Earlier use" not in shown(answer("text", feedback=CandidateFeedback()))
+
+
+def test_r10_a_candidate_that_was_withdrawn_since_says_so() -> None:
+    given = answer("text")
+    assert "withdrawn" not in shown(given)
+    withdrawn = given.candidates[0].as_of_now(None)
+    assert "proof executed · withdrawn since · data" in shown(given.model_copy(update={"candidates": (withdrawn,)}))

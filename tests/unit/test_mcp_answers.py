@@ -57,7 +57,7 @@ def answer(text: str = "text", **changed: Any) -> Answer:
         validity=Validity(state=ValidityState.REVALIDATE, reasons=(f"u1: check {text}",)),
         contrast="shown to contrast: failed",
         far="far from the objective",
-        feedback=CandidateFeedback(own=UsefulnessCounts(helped=1, misled=3)),
+        feedback=CandidateFeedback(own=UsefulnessCounts(helped=1, misled=3), everywhere=UsefulnessCounts(helped=9)),
         effort=ComparedEffort(active_hours=3, changed_scope=text, comparison=Comparison.SCOPE_CHANGED),
     ).model_copy(update=changed)
     return Answer(
@@ -138,7 +138,7 @@ def test_r15_how_the_answer_came_about_is_told() -> None:
         "Not read: cases: no origin",
         "Failed: dense_body over detail: too slow",
         "Left out, for they are no longer current: 2",
-        "earlier use: helped 1, misled 3",
+        "Earlier use, which moves no rank: helped 1, misled 3; in all organisations: helped 9",
         "You decide: Decide.",
     ):
         assert line in lines
@@ -151,3 +151,16 @@ def test_r22_labels_are_bounded_whatever_their_texts(labels: int, length: int) -
     reasons = Validity(state=ValidityState.REVALIDATE, reasons=("z" * length,) * labels)
     shown = told(view_of(answer("t", limits=limits, validity=reasons, title=text, extract="e"), "Decide."))
     assert len(shown) < 9_000
+
+
+def test_r10_a_candidate_that_was_withdrawn_since_is_told_without_its_text() -> None:
+    candidate = answer("Restart the queue.").candidates[0]
+    for current, state in ((None, "withdrawn since"), (3, "now revision 3")):
+        now = candidate.as_of_now(current)
+        said = told(view_of(answer().model_copy(update={"candidates": (now,)}), "Decide."))
+        assert f"state {state}" in said
+        assert "isn't current any more: it is neither shown nor to be chosen" in said
+        assert "read_candidate gives the whole" not in said
+    assert candidate.as_of_now(2) == candidate
+    case = candidate.model_copy(update={"kind": CandidateKind.CASE})
+    assert case.as_of_now(None) == case, "a live case stands as it was answered"
