@@ -50,7 +50,7 @@ async def give_feedback(
 ) -> FeedbackView:
     """Record that candidates which a decision cites helped, misled or didn't apply.
 
-    The latest word of each decision is counted beside the candidate in later answers; it moves no rank and bars
+    The latest word of each retrieval is counted beside the candidate in later answers; it moves no rank and bars
     nothing. Later feedback names the one that it takes over from in `replaces`.
     """
     if feedback.decision_id != str(decision_id):

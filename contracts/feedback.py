@@ -58,7 +58,7 @@ class FeedbackView(Feedback):
 
 
 class UsefulnessCounts(Model):
-    """How often a candidate was said to have helped, misled or not applied, by the latest word of each decision."""
+    """How often a candidate was said to have helped, misled or not applied, by the latest word of each retrieval."""
 
     helped: int = 0
     misled: int = 0

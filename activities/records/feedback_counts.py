@@ -14,17 +14,21 @@ from contracts.index import Scope
 Cited = tuple[str, int]
 """A ref and the revision that was cited."""
 
-# The latest word of each decision counts: of those in the asker's derived scope, and, in totals, of every tenant when
-# enough of them said something. It runs as the system inside that scope, beside the checks of every candidate: the
-# policies of the application role say the same, and cost each retrieval some milliseconds.
+# The latest word of each retrieval counts, however many decisions it had: of those in the asker's derived scope, and,
+# in totals, of every tenant when enough of them said something. It runs as the system inside that scope, beside the
+# checks of every candidate: the policies of the application role say the same, and cost each retrieval some
+# milliseconds. What the asker did outside a case but for one tenant counts while the scope, which the credential and
+# the request narrow, reaches that tenant or a case of it.
 _COUNTS = text("""
 WITH latest AS (
-  SELECT DISTINCT ON (o.decision_id, o.ref, o.revision) o.ref, o.revision, o.usefulness
+  SELECT DISTINCT ON (o.of_request, o.ref, o.revision) o.ref, o.revision, o.usefulness
     FROM feedback_outcomes o
    WHERE o.ref = ANY (CAST(:refs AS text[]))
      AND (o.of_tenant = ANY (CAST(:tenants AS text[])) OR o.of_case = ANY (CAST(:cases AS uuid[]))
-          OR (o.of_tenant IS NULL AND o.asked_by = :asker))
-   ORDER BY o.decision_id, o.ref, o.revision, o.number DESC
+          OR (o.of_case IS NULL AND o.asked_by = :asker
+              AND (o.of_tenant IS NULL OR o.of_tenant IN (SELECT c.tenant_id FROM cases c
+                                                           WHERE c.id = ANY (CAST(:cases AS uuid[]))))))
+   ORDER BY o.of_request, o.ref, o.revision, o.said_at DESC, o.number DESC
 ), own AS (
   SELECT ref, revision, count(*) FILTER (WHERE usefulness = 'helped') AS helped,
          count(*) FILTER (WHERE usefulness = 'misled') AS misled,
@@ -49,7 +53,7 @@ async def read_feedback(
         connection: A transaction of the system.
         refs: What is looked up.
         scope: The asker's, as its grants derive it.
-        asker: Whose decisions outside any tenant count, too.
+        asker: Whose decisions outside a case count, too.
     """
     if not refs:
         return {}

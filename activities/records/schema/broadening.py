@@ -145,6 +145,8 @@ feedback_outcomes = Table(
     Column("of_tenant", Text, comment="NULL: of no tenant"),
     Column("of_case", uuid_text),
     key_reference("asked_by", "principals.id"),
+    Column("of_request", uuid_text, nullable=False),
+    moment("said_at"),
     # Only what the decision cites can be said to have helped or misled (R20).
     ForeignKeyConstraint(
         ["decision_id", "ref", "revision"],
@@ -161,5 +163,10 @@ feedback_totals = Table(
     Column("revision", Integer, nullable=False),
     PrimaryKeyConstraint("ref", "revision"),
     *(Column(word.value, Integer, nullable=False) for word in Usefulness),
-    Column("tenants", Integer, nullable=False, comment="How many said something: shown from some on (R21)"),
+    Column(
+        "tenants",
+        Integer,
+        nullable=False,
+        comment="How many tenants, askers and people said something, the least of them: shown from some on (R21)",
+    ),
 )

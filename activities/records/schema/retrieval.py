@@ -128,4 +128,5 @@ fresh_checks = Table(
     *label("outcome", CheckOutcome, nullable=True),
     text_column("note"),
     moment("settled_at", nullable=True),
+    key_reference("settled_by", "principals.id", nullable=True),
 )
