@@ -38,8 +38,8 @@ check: $(STAMP) ## Lint, import rule, types, then every test
 up: $(STAMP) ## Run everything on this machine until Ctrl-C
 	@$(BIN)/caselore up
 
-bench: $(STAMP) ## Measure retrieval quality and speed
-	@$(BIN)/python -m tests.benchmarks
+bench: $(STAMP) ## Measure quality and speed, into bench-results; ARGS="--only speed" and the like
+	@$(BIN)/python -m tests.benchmarks $(ARGS)
 
 # A fresh resolve of pyproject.toml. Names and versions only: each machine asks its own index. Where a package
 # exists for some platforms only, the pin carries the marker that its dependent declares.

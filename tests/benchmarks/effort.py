@@ -32,13 +32,15 @@ from contracts.labels import Collection, Outcome, ValidityState
 from contracts.projection import case_source, whole_text
 from contracts.strategies import EFFORT_ASSESSMENT_2 as STRATEGY
 from tests.benchmarks.duplicate_reports import RememberingEmbedder
+from tests.benchmarks.figures import add_data_options, write_figures
 from tests.benchmarks.quality_data import closed_case, fill, id_of
-from tests.benchmarks.related import DATA
 
 _TENANT = "assessment"
 _DONE = frozenset({"COMPLETED", "FINISHED", "CHRONICLE", "RELEASED"})
 _OPENED = datetime(2004, 1, 1, tzinfo=UTC)
 NEEDED = STRATEGY.effort_minimum or 0
+EVERY = 4
+"""One task in so many is asked for."""
 
 
 @dataclass(frozen=True)
@@ -224,18 +226,23 @@ def _lines(figures: dict[str, Any], indent: str = "") -> Iterator[str]:
             yield f"{indent}{name:40} {value}"
 
 
-def main() -> None:
-    """Measure and print; there is no goal to reach."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=DATA, help="the folder of the public data")
-    parser.add_argument("--json", type=Path, help="write the figures here too")
-    parser.add_argument("--vectors", type=Path, help="a file outside the project that keeps vectors for another run")
-    parser.add_argument("--every", type=int, default=4, help="ask for every n-th task")
-    given = parser.parse_args()
-    figures = asyncio.run(measure(given.data, given.vectors, given.every))
-    if given.json:
-        given.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+def run(data: Path, vectors: Path | None, every: int) -> dict[str, Any]:
+    """Measure and print; return the figures. There is no goal to reach."""
+    figures = asyncio.run(measure(data, vectors, every))
     print("\n".join(_lines(figures)))
+    return figures
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure and print. None takes the arguments of the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_data_options(parser)
+    parser.add_argument("--json", type=Path, help="write the figures here too")
+    parser.add_argument("--every", type=int, default=EVERY, help="ask for every n-th task")
+    given = parser.parse_args(arguments)
+    figures = run(given.data, given.vectors, given.every)
+    if given.json:
+        write_figures(given.json, figures)
 
 
 if __name__ == "__main__":

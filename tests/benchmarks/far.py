@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import tempfile
 import uuid
 from collections.abc import Mapping, Sequence
@@ -40,8 +39,8 @@ from contracts.retrieval import RetrievalRequest
 from contracts.strategies import ROOT_CLASSIFICATION_2
 from contracts.strategy import Bar, Route, SourceStep, Strategy
 from tests.benchmarks.duplicate_reports import RememberingEmbedder, Report, read_pairs, read_reports
+from tests.benchmarks.figures import add_data_options, write_figures
 from tests.benchmarks.quality_data import closed_case, fill, id_of, read_questions
-from tests.benchmarks.related import DATA
 
 CHOSEN_ON, SCORED = ("seamonkey", "hotpotqa"), ("hadoop", "musique")
 FIGURES = (0.2, 0.25, 0.3, 0.35, 0.4)
@@ -164,16 +163,20 @@ def _line(result: Mapping[str, Any]) -> str:
     return f"{result['project']} and {result['questions']}, {result['cosine']}{shipped}\n  " + "\n  ".join(parts)
 
 
+def run(data: Path, vectors: Path | None) -> list[dict[str, Any]]:
+    """Measure and print; return the counts. There is no goal to reach."""
+    return asyncio.run(measured(data, vectors))
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print. None takes the arguments of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=DATA, help="the folder of the public data")
+    add_data_options(parser)
     parser.add_argument("--json", type=Path, help="write the counts here too")
-    parser.add_argument("--vectors", type=Path, help="a file outside the project that keeps vectors for another run")
     given = parser.parse_args(arguments)
-    results = asyncio.run(measured(given.data, given.vectors))
+    counts = run(given.data, given.vectors)
     if given.json:
-        given.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+        write_figures(given.json, counts)
 
 
 if __name__ == "__main__":

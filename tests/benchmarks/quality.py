@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -21,9 +20,9 @@ from typing import Any
 from activities.embedding.fastembed_model import FastEmbedEmbedder
 from tests.benchmarks import multihop, quality_reference, related, routing, routing_settings
 from tests.benchmarks.duplicate_reports import RememberingEmbedder
+from tests.benchmarks.figures import add_data_options, write_figures
 from tests.benchmarks.quality_data import read_passages, read_questions, read_tickets
 
-DATA = related.DATA
 PARTS = ("duplicates", "routing", "multihop")
 
 
@@ -146,21 +145,26 @@ async def measure(data: Path, vectors: Path | None, only: Sequence[str]) -> tupl
     return figures, details
 
 
+def run(data: Path, vectors: Path | None, only: Sequence[str]) -> tuple[dict[str, Any], bool]:
+    """Measure and print; return the figures, and whether every goal is reached."""
+    figures, details = asyncio.run(measure(data, vectors, only))
+    print(f"{'':28} {'ours':>8}   {'reference':>8} {'':20} {'goal':>8}   {'of':>5}")
+    print("\n".join(each.line() for each in figures))
+    table = [vars(each) | {"reached": each.is_met} for each in figures]
+    return {"figures": table, "details": details}, all(each.is_met for each in figures)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, print, and fail when a goal is missed. None takes the arguments of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=DATA, help="the folder of the public data")
+    add_data_options(parser)
     parser.add_argument("--json", type=Path, help="write the figures here too")
-    parser.add_argument("--vectors", type=Path, help="a file outside the project that keeps vectors for another run")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="these parts and no others")
     given = parser.parse_args(arguments)
-    figures, details = asyncio.run(measure(given.data, given.vectors, given.only))
+    figures, is_met = run(given.data, given.vectors, given.only)
     if given.json:
-        table = [vars(each) | {"reached": each.is_met} for each in figures]
-        given.json.write_text(json.dumps({"figures": table, "details": details}, indent=1) + "\n", encoding="utf-8")
-    print(f"{'':28} {'ours':>8}   {'reference':>8} {'':20} {'goal':>8}   {'of':>5}")
-    print("\n".join(each.line() for each in figures))
-    if not all(each.is_met for each in figures):
+        write_figures(given.json, figures)
+    if not is_met:
         raise SystemExit("below a goal")
 
 

@@ -1,19 +1,19 @@
 """How fast a retrieval is, at growing sizes, beside the floors that it stands on, all in one run.
 
-python -m tests.benchmarks.speed [--json FILE] [--sizes N ...] [--rounds N]
+python -m tests.benchmarks.speed [--json FILE] [--sizes N ...] [--rounds N] [--further N]
 
 Floors: one Postgres transaction, the objective's embedding, one dense and one lexical index query, a workflow that does
 nothing. Above them the engine alone, the engine through Temporal, and HTTP; then throughput at 1, 8 and 32 callers, how
-long the event loop was kept, and memory. The first size is what the demo's lifecycles publish, with their rate and lag;
-the others are grown by `tests.benchmarks.corpus`. Nothing is measured before every question was asked a few times, as
-of a service that has run for a minute. Absolute times belong to one machine: compare the ratios.
+long the event loop was kept, and memory, the services' too. The demo's lifecycles are published first, with their rate
+and lag; `tests.benchmarks.corpus` grows them to each size, where a few more are then published to see how soon they are
+found. Nothing is measured before every question was asked a few times, as of a service that has run for a minute.
+Absolute times belong to one machine: compare the ratios.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import sys
 import tempfile
 import time
@@ -27,8 +27,6 @@ from typing import Any
 from unittest.mock import patch
 
 import psutil
-from rich.console import Console
-from rich.table import Table
 from sqlalchemy import text
 from temporalio.worker import Worker
 
@@ -50,7 +48,11 @@ from deploy.settings import Settings, load_settings
 from deploy.wiring import connect_temporal
 from deploy.worker import workflow_runner
 from tests.benchmarks.corpus import Corpus
+from tests.benchmarks.figures import write_figures
+from tests.benchmarks.memory import memory_of
 from tests.benchmarks.nothing import NothingToDo
+from tests.benchmarks.publish_lag import Publishing
+from tests.benchmarks.speed_table import show_growth, show_size
 from tests.benchmarks.timing import LoopWatch, Timing, timed, timed_after
 from tests.ports import port_settings
 
@@ -60,7 +62,9 @@ TURNS = 5
 """Parts that the rounds of a measurement are cut into."""
 WARM = 4
 """Times that every question is asked before anything is measured: until then Postgres plans each statement anew."""
-_console = Console(highlight=False)
+ROUNDS = 200
+FURTHER = 20
+"""Experiences that are published one by one at each size, for the lag."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +94,7 @@ class Asking:
         return asked.request_id
 
 
-async def measure(settings: Settings, sizes: Sequence[int], rounds: int) -> dict[str, Any]:
+async def measure(settings: Settings, sizes: Sequence[int], rounds: int, further: int) -> dict[str, Any]:
     """Return every figure of one run."""
     with resources.as_file(resources.files("deploy") / "demo" / "cases.jsonl") as path:
         file = read_case_file(path)
@@ -105,12 +109,15 @@ async def measure(settings: Settings, sizes: Sequence[int], rounds: int) -> dict
         agent = await engage_agent(stack, admin, runtime.addresses.http, tenant, domains)
         asking = Asking(runtime, agent, f"agent-of-{tenant.id}", file.questions)
         corpus = Corpus(runtime)
+        publishing = Publishing(runtime, cast, file.cases)
         measured: list[dict[str, Any]] = []
         for size in sizes:
             grown = await corpus.grow(size)
             settle()
-            measured.append({"grown": vars(grown), **await _at_size(settings, asking, rounds)})
-            _show_size(size, measured[-1])
+            figures = {"grown": vars(grown), **await _at_size(settings, asking, rounds)}
+            # Last: nothing of this size is measured on a corpus that these have changed.
+            measured.append(figures | {"publish_lag": await publishing.measured(further)})
+            show_size(size, measured[-1])
     return {"loop": loop, "rounds": rounds, "sizes": dict(zip(map(str, sizes), measured, strict=True))}
 
 
@@ -136,6 +143,7 @@ async def _at_size(settings: Settings, asking: Asking, rounds: int) -> dict[str,
         "event_loop": alone.figures(),
         "event_loop_crowded": crowded.figures(),
         "memory_mb": round(psutil.Process().memory_info().rss / 2**20),
+        "memory": memory_of(asking.runtime),
     }
 
 
@@ -265,54 +273,32 @@ def _ratios(floors: dict[str, Timing], product: dict[str, Timing], queries: floa
     }
 
 
-def _show_size(size: int, figures: dict[str, Any]) -> None:
-    table = Table("", "p50 ms", "p90 ms", "p99 ms", title=f"{size:,} published experiences")
-    for part in ("floors_ms", "product_ms"):
-        for name, timing in figures[part].items():
-            table.add_row(name, f"{timing.p50}", f"{timing.p90}", f"{timing.p99}")
-        table.add_section()
-    _console.print(table)
-    for name, ratio in figures["ratios"].items():
-        _console.print(f"  {name}: {ratio}")
-    rates = ", ".join(f"{rate} with {callers}" for callers, rate in figures["retrievals_a_second"].items())
-    _console.print(f"  retrievals a second by callers at once: {rates}")
-    for who, part in (("one caller", "event_loop"), (f"{CALLERS[-1]} callers", "event_loop_crowded")):
-        watch = figures[part]
-        _console.print(
-            f"  event loop came late by {watch['longest_ms']} ms at most with {who}, over 50 ms {watch['over_50_ms']}"
-            f" of {watch['looks']} times"
-        )
-    projection = figures["projection"]
-    _console.print(
-        f"  {projection['entries']} entries projected again at {projection['entries_a_second']} a second;"
-        f" memory {figures['memory_mb']} MB"
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this benchmark."""
+    parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES), help="published experiences")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="calls of each kind that are timed at each size")
+    parser.add_argument("--further", type=int, default=FURTHER, help="experiences published one by one at each size")
 
 
-def _show_growth(figures: dict[str, Any]) -> None:
-    loop = figures["loop"]
-    _console.print(
-        f"Demo cases: {loop['lifecycles_per_minute']} lifecycles a minute; searchable after {loop['lag_p50_seconds']} s"
-        f" (p50), {loop['lag_p95_seconds']} s (p95); peak memory {loop['peak_memory_mb']} MB"
-    )
-    p50 = [size["product_ms"]["engine alone"].p50 for size in figures["sizes"].values()]
-    _console.print(f"Engine p50 at the largest size / at the smallest: {p50[-1] / p50[0]:.2f}")
+def run(given: argparse.Namespace) -> dict[str, Any]:
+    """Measure and print, as `add_options` was answered, and return the figures."""
+    logs.configure()
+    with tempfile.TemporaryDirectory(prefix="caselore-bench-") as folder:
+        settings = load_settings(data_dir=Path(folder) / "data", **port_settings())
+        figures = asyncio.run(measure(settings, sorted(given.sizes), given.rounds, given.further))
+    show_growth(figures)
+    return figures
 
 
 def main(arguments: Sequence[str]) -> None:
     """Measure, print, and write JSON when asked to."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES))
-    parser.add_argument("--rounds", type=int, default=200)
-    options = parser.parse_args(arguments)
-    logs.configure()
-    with tempfile.TemporaryDirectory(prefix="caselore-bench-") as folder:
-        settings = load_settings(data_dir=Path(folder) / "data", **port_settings())
-        figures = asyncio.run(measure(settings, sorted(options.sizes), options.rounds))
-    _show_growth(figures)
-    if options.json is not None:
-        options.json.write_text(json.dumps(figures, default=vars, indent=2) + "\n")
+    add_options(parser)
+    given = parser.parse_args(arguments)
+    figures = run(given)
+    if given.json is not None:
+        write_figures(given.json, figures)
 
 
 if __name__ == "__main__":
