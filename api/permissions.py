@@ -172,6 +172,7 @@ PERMISSIONS: Mapping[tuple[str, str], Permission] = {
     ("POST", "/retrievals/new"): Permission.PAGE_RETRIEVE,
     ("GET", "/retrievals/{request_id}"): Permission.PAGE,
     ("POST", "/retrievals/{request_id}/again"): Permission.PAGE_RETRIEVE,
+    ("POST", "/retrievals/{request_id}/read"): Permission.PAGE_RETRIEVE,
     ("GET", "/retrievals/{request_id}/broaden"): Permission.PAGE,
     ("POST", "/retrievals/{request_id}/broaden"): Permission.PAGE_RETRIEVE,
     ("GET", "/retrievals/{request_id}/decide"): Permission.PAGE,

@@ -16,7 +16,10 @@ router = APIRouter(route_class=CheckedRoute, prefix="/v1/retrievals", tags=["ret
 
 @router.get("/{request_id}/record", summary="See everything recorded of a retrieval")
 async def record(services: Services, caller: Caller, request_id: IdInPath) -> RetrievalRecord:
-    """Return strategy with its digest, request, answer, reads, decisions and checks with their results."""
+    """Return strategy with its digest, request, answer, reads, decisions and checks with their results.
+
+    And what was consulted for it with the replies, and the retrievals that broaden it.
+    """
     return await services.retrieval_history.record(caller.id, str(request_id))
 
 

@@ -36,7 +36,7 @@ async def retrieve(
 
 @router.get("/retrievals/{request_id}", summary="Read an answer again")
 async def get_retrieval(services: Services, caller: Caller, request_id: IdInPath) -> Answer:
-    """Return the stored answer of a retrieval, as it was given (R20)."""
+    """Return the stored answer of a retrieval; what isn't current any more says so, without its text (R10, R20)."""
     return await _answer(services, caller.id, str(request_id))
 
 

@@ -11,16 +11,18 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 
 from pydantic import Field, computed_field
 
 from contracts.articles import AnyDraft
 from contracts.draft_fields import TextField, paths_of, text_fields
-from contracts.experience import Draft, KnowledgeUnit
+from contracts.experience import Draft, KnowledgeUnit, Limits
 from contracts.labels import Outcome, UnitKind
 from contracts.masking import PLACEHOLDER
 from contracts.model import Model
 from contracts.personal_data import Certainty, PersonalData, PersonalDataKind
+from contracts.validity import version_key
 
 
 class Check(StrEnum):
@@ -42,6 +44,10 @@ class Check(StrEnum):
     """Likely personal data (R6)."""
     CREDENTIAL = "credential"
     """A password, key or token (R6)."""
+    BOUND_UNREADABLE = "bound_unreadable"
+    """A bound of the limits is a version that others compare with (R17, R22)."""
+    BOUNDS_INVERTED = "bounds_inverted"
+    """Something lies inside the bounds of the limits (R17, R22)."""
 
 
 class Severity(StrEnum):
@@ -64,7 +70,11 @@ SEVERITIES: Mapping[Check, Severity] = {
     Check.PLACEHOLDER: Severity.MUST_FIX,
     Check.PERSONAL_DATA: Severity.MUST_RESOLVE,
     Check.CREDENTIAL: Severity.MUST_FIX,
+    Check.BOUND_UNREADABLE: Severity.MUST_FIX,
+    Check.BOUNDS_INVERTED: Severity.MUST_FIX,
 }
+FROM_TEXT_ALONE = frozenset({Check.BOUND_UNREADABLE, Check.BOUNDS_INVERTED})
+"""Checks that follow from a draft's fields: made again wherever findings are read, and not stored."""
 
 _WORDS: Mapping[Check, tuple[str, str]] = {
     Check.SPAN_PAPER: ("The span names a paper that the case doesn't have.", "the id of a paper of this case"),
@@ -87,6 +97,14 @@ _WORDS: Mapping[Check, tuple[str, str]] = {
         "a text without it, or a dismissal that says why it is none",
     ),
     Check.CREDENTIAL: ("This reads like a password, key or token.", "a text without it"),
+    Check.BOUND_UNREADABLE: (
+        "No version compares with this bound, so that nothing is ever inside it.",
+        "a version such as 7.4 or 2.0-rc1, or no bound and the words in the note",
+    ),
+    Check.BOUNDS_INVERTED: (
+        "Nothing lies inside these bounds.",
+        "a lowest version that is not above the highest, and an exact one between them",
+    ),
 }
 
 
@@ -149,7 +167,8 @@ def examine_draft(
 ) -> tuple[Finding, ...]:
     """Return everything that admission finds in a draft, in the order of the draft's fields.
 
-    An article claims no outcome and rests on no case: it is looked through for personal data and placeholders.
+    An article claims no outcome and rests on no case: it is looked through for personal data, placeholders and limits
+    that nothing meets.
 
     Args:
         draft: What is proposed.
@@ -166,6 +185,7 @@ def examine_draft(
             for match in PLACEHOLDER.finditer(field.text)
             if match.group() not in evidence.placeholders
         ]
+    found += examine_bounds(draft)
     if isinstance(draft, Draft):
         found += _wordings(draft)
         for position, unit in enumerate(draft.units):
@@ -173,6 +193,30 @@ def examine_draft(
     order = {path: number for number, path in enumerate(paths_of(draft))}
     found.sort(key=lambda finding: (order.get(finding.field, len(order)), finding.start, finding.check))
     return tuple({finding.id: finding for finding in found}.values())
+
+
+def examine_bounds(draft: AnyDraft) -> tuple[Finding, ...]:
+    """Return which limits of a draft, and of its units, no request can ever meet (R17, R22)."""
+    found = list(_bounds_findings("limits", "limits", draft.limits))
+    if isinstance(draft, Draft):
+        for position, unit in enumerate(draft.units):
+            found += _bounds_findings(f"units[{position}].limits", f"units[{unit.id!r}].limits", unit.limits)
+    return tuple(found)
+
+
+def _bounds_findings(path: str, key: str, limits: Limits) -> Iterator[Finding]:
+    # An exact schema alone is a label; beside a range it has to compare with it.
+    exact = "schema_version" if limits.schema_from.strip() or limits.schema_to.strip() else ""
+    for names in (("version_from", "", "version_to"), ("schema_from", exact, "schema_to")):
+        stated = [name for name in names if name and getattr(limits, name).strip()]
+        keys = {name: version_key(getattr(limits, name)) for name in stated}
+        for name in stated:
+            if keys[name] is None:
+                yield _finding(Check.BOUND_UNREADABLE, f"{path}.{name}", f"{key}.{name}")
+        read = [(name, version) for name, version in keys.items() if version is not None]
+        for (_, low), (name, high) in pairwise(read):
+            if high < low:
+                yield _finding(Check.BOUNDS_INVERTED, f"{path}.{name}", f"{key}.{name}")
 
 
 def _unit_findings(position: int, unit: KnowledgeUnit, evidence: CaseEvidence) -> Iterator[Finding]:

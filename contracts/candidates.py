@@ -115,6 +115,8 @@ class CandidateRecord:
     """For experience and articles: what it took over from, also through others."""
     feedback: CandidateFeedback = _NO_FEEDBACK
     """What is counted beside this revision; it decides nothing."""
+    work: str = ""
+    """For experience, where effort is compared: key of the finished job; shown to nobody (R19, R21)."""
 
 
 @dataclass(frozen=True, slots=True)

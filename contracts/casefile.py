@@ -132,6 +132,8 @@ class CaseRecord(Model):
         """Hold the line against the rules of results and drafts before anything of it is sent (R5)."""
         if self.result is not None:
             result = self.case_result(_NOWHERE, _NOWHERE, dict.fromkeys((paper.id for paper in self.papers), _NOWHERE))
+            if result.effort is not None:
+                result.effort.check_estimate()
             if self.experience is not None:
                 self.draft().check_against(result)
         return self

@@ -9,6 +9,7 @@ from typing import Self
 
 from pydantic import AwareDatetime, Field, JsonValue, model_validator
 
+from contracts import limits
 from contracts.errors import InvalidField, UnverifiedResult
 from contracts.labels import CaseState, Outcome, PaperKind, ProofLevel
 from contracts.model import Model
@@ -171,6 +172,24 @@ class Effort(Model):
     active_hours: float | None = Field(default=None, ge=0, le=1e6, allow_inf_nan=False)
     waiting_hours: float | None = Field(default=None, ge=0, le=1e6, allow_inf_nan=False)
     changed_scope: OptionalParagraph = ""
+
+    @property
+    def has_changed_scope(self) -> bool:
+        """Whether its hours are those of another scope than the one that was estimated."""
+        return bool(self.changed_scope.strip())
+
+    def check_estimate(self) -> None:
+        """Refuse an estimate that nobody means, when it is recorded; what was recorded before still reads.
+
+        Raises:
+            InvalidField: It is neither 0 nor at least `limits.ESTIMATE_HOURS`.
+        """
+        if self.estimate_hours and self.estimate_hours < limits.ESTIMATE_HOURS:
+            raise InvalidField(
+                "The estimate is too small to compare anything with.",
+                field="effort.estimate_hours",
+                accepted=f"0, or at least {limits.ESTIMATE_HOURS:g} hours",
+            )
 
 
 class CaseResult(Model):

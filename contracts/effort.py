@@ -7,8 +7,12 @@ apart with the reason.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
+from math import isfinite
+from typing import Annotated, Any, cast
+
+from pydantic import Field, model_validator
 
 from contracts.cases import Effort
 from contracts.labels import Outcome, ValidityState
@@ -20,6 +24,9 @@ METHOD = (
 )
 NOT_GIVEN = "Past hours of work and of waiting, apart. Neither a price for today nor a date to commit to."
 _LOW, _MIDDLE, _HIGH = 0.1, 0.5, 0.9
+_NOT_KEPT = "A figure of this range was too large to be kept."
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+"""A number that JSON can hold."""
 
 
 class Comparison(StrEnum):
@@ -34,16 +41,18 @@ class Comparison(StrEnum):
     FAR = "far_from_objective"
     """Found, and far from what is to be done: hours of other work."""
     NO_ACTIVE_HOURS = "no_active_hours"
+    SAME_WORK = "same_work_as_another"
+    """It tells of the job whose hours an item before it has counted."""
 
 
 class ComparedEffort(Model):
     """One candidate's own figures: a row behind the range."""
 
-    estimate_hours: float | None = None
-    active_hours: float | None = None
-    waiting_hours: float | None = None
+    estimate_hours: Finite | None = None
+    active_hours: Finite | None = None
+    waiting_hours: Finite | None = None
     changed_scope: str = ""
-    error: float | None = None
+    error: Finite | None = None
     """Active hours over the earlier estimate: 1.5 took half as much again; None without both."""
     comparison: Comparison
 
@@ -58,17 +67,19 @@ class Finished(Model):
     validity: ValidityState
     is_far: bool = False
     """Whether it doesn't clear the strategy's bar."""
+    work: str = ""
+    """Key of the finished job: what has one key tells of one job, "" of one of its own. Shown to nobody (R21)."""
 
 
 class Quantiles(Model):
     """A range by quantiles. Numbers as recorded: rounding is for who shows them."""
 
-    least: float
-    p10: float
-    p50: float
-    p90: float
-    most: float
-    covers: float
+    least: Finite
+    p10: Finite
+    p50: Finite
+    p90: Finite
+    most: Finite
+    covers: Finite
     """The share of further work of the same kind that lies from p10 to p90, on average: 0.8, less for few items."""
 
 
@@ -80,6 +91,18 @@ class EffortRange(Model):
     quantiles: Quantiles | None = None
     withheld: str = ""
     """Why there is no range: how many items there are and how many are needed; "" when there is one."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_what_was_not_kept(cls, given: Any) -> Any:
+        """Read a range in which a figure became null, for it wasn't finite: such were stored once."""
+        if not isinstance(given, Mapping):
+            return given
+        stored = cast("Mapping[str, Any]", given)
+        found = stored.get("quantiles")
+        if isinstance(found, Mapping) and None in cast("Mapping[str, Any]", found).values():
+            return {**stored, "quantiles": None, "withheld": _NOT_KEPT}
+        return stored
 
 
 class SetApart(Model):
@@ -106,16 +129,18 @@ class EffortSummary(Model):
     not_given: str = NOT_GIVEN
 
 
-def compared(item: Finished) -> ComparedEffort:
-    """Return an item's own figures and whether they count."""
-    effort = item.effort
-    return ComparedEffort(
-        estimate_hours=effort.estimate_hours,
-        active_hours=effort.active_hours,
-        waiting_hours=effort.waiting_hours,
-        changed_scope=effort.changed_scope.strip(),
-        error=_error(effort),
-        comparison=_comparison(item),
+def compared(items: Sequence[Finished]) -> tuple[ComparedEffort, ...]:
+    """Return each item's own figures and whether they count; of several items on one job, the first that compares."""
+    return tuple(
+        ComparedEffort(
+            estimate_hours=item.effort.estimate_hours,
+            active_hours=item.effort.active_hours,
+            waiting_hours=item.effort.waiting_hours,
+            changed_scope=item.effort.changed_scope.strip(),
+            error=_error(item.effort),
+            comparison=comparison,
+        )
+        for item, comparison in zip(items, _comparisons(items), strict=True)
     )
 
 
@@ -123,11 +148,11 @@ def summary(items: Sequence[Finished], needed: int) -> EffortSummary:
     """Return the ranges over the items that compare, each withheld when fewer than `needed` have its figure.
 
     Args:
-        items: What is shown to the reader, in any order; the same item counts once.
+        items: What is shown to the reader, best first; the same item, and the same job, counts once.
         needed: The strategy's minimum.
     """
     unique = list({(item.ref, item.revision): item for item in items}.values())
-    judged = [(item, _comparison(item)) for item in unique]
+    judged = list(zip(unique, _comparisons(unique), strict=True))
     counted = [item for item, comparison in judged if comparison is Comparison.COUNTED]
 
     def over(figure: Callable[[Effort], float | None], what: str) -> EffortRange:
@@ -182,6 +207,18 @@ def _at(ordered: Sequence[float], p: float) -> float:
     return min(max(low + (position - below) * (high - low), low), high)
 
 
+def _comparisons(items: Sequence[Finished]) -> list[Comparison]:
+    counted: set[str] = set()
+    found: list[Comparison] = []
+    for item in items:
+        comparison = _comparison(item)
+        if comparison is Comparison.COUNTED and item.work:
+            comparison = Comparison.SAME_WORK if item.work in counted else comparison
+            counted.add(item.work)
+        found.append(comparison)
+    return found
+
+
 def _comparison(item: Finished) -> Comparison:
     if item.validity is ValidityState.OUT_OF_RANGE:
         return Comparison.OUTSIDE_LIMITS
@@ -191,10 +228,11 @@ def _comparison(item: Finished) -> Comparison:
         return Comparison.NOT_SUCCEEDED
     if item.effort.active_hours is None:
         return Comparison.NO_ACTIVE_HOURS
-    return Comparison.SCOPE_CHANGED if item.effort.changed_scope.strip() else Comparison.COUNTED
+    return Comparison.SCOPE_CHANGED if item.effort.has_changed_scope else Comparison.COUNTED
 
 
 def _error(effort: Effort) -> float | None:
     if effort.active_hours is None or not effort.estimate_hours:
         return None
-    return effort.active_hours / effort.estimate_hours
+    error = effort.active_hours / effort.estimate_hours
+    return error if isfinite(error) else None

@@ -35,6 +35,11 @@ class Limits(Model):
     version_to: OptionalLine = ""
     """Highest version, inclusive."""
     schema_version: OptionalLine = ""
+    """Exactly this one."""
+    schema_from: OptionalLine = ""
+    """Lowest schema version, inclusive."""
+    schema_to: OptionalLine = ""
+    """Highest schema version, inclusive."""
     note: OptionalParagraph = ""
 
 
@@ -163,10 +168,11 @@ class Draft(Model):
         return self.model_copy(update={"units": kept})
 
     def check_against(self, result: CaseResult) -> None:
-        """Refuse a draft that claims more than its case result (R5).
+        """Refuse a draft that claims more than its case result (R5), or other hours than it has (R19).
 
         Raises:
             OutcomeOverstated: Another outcome, or a stronger proof level, than the result's.
+            InvalidField: Another effort than the result's; a draft may always leave it out.
         """
         if self.outcome is not result.outcome:
             raise OutcomeOverstated(
@@ -180,6 +186,27 @@ class Draft(Model):
                 field="proof_level",
                 accepted=f"{result.proof_level} or weaker",
             )
+        if self.effort is not None:
+            _check_effort(self.effort, result.effort or Effort())
+
+
+def _check_effort(told: Effort, recorded: Effort) -> None:
+    for name in ("estimate_hours", "active_hours", "waiting_hours"):
+        hours = getattr(recorded, name)
+        if getattr(told, name) != hours:
+            raise InvalidField(
+                f"The draft has other {name.replace('_', ' ')} than the case result.",
+                field=f"effort.{name}",
+                accepted=f"{'none' if hours is None else f'{hours!r}'} as the case result has it, or no effort",
+            )
+    # Its words are the case's own and may name somebody: what is published may say it in others (R6).
+    if told.has_changed_scope is not recorded.has_changed_scope:
+        said = "what changed in scope, in words that hold elsewhere" if recorded.has_changed_scope else "none"
+        raise InvalidField(
+            "Draft and case result differ in whether the scope changed.",
+            field="effort.changed_scope",
+            accepted=f"{said}, as the case result has it, or no effort",
+        )
 
 
 class Proposal(Model):

@@ -77,6 +77,9 @@ SESSION = timedelta(hours=12)
 SESSIONS = 20
 """Open sessions of one principal; a further sign-in ends the oldest."""
 
+ESTIMATE_HOURS = 0.01
+"""The least estimate in hours that isn't none; what it took is told as a multiple of it (R19)."""
+
 ERASURE_VALUES = 20
 """Values that name one subject (R11)."""
 ERASURE_FIELDS = 500

@@ -36,6 +36,13 @@ class KeptRanking(Model):
     matched: tuple[int, ...]
 
 
+class KeptEarlier(Model):
+    """What a target had taken over from when it was looked at."""
+
+    ref: str
+    revision: int
+
+
 class Rankings(Model):
     """Every ranking of a retrieval, and what the caller's grants left out of them at that time."""
 
@@ -48,3 +55,16 @@ class Rankings(Model):
     not_permitted: tuple[str, ...] = ()
     cases: dict[str, int] = Field(default_factory=dict)
     """The revision of each case as it was then."""
+    resolved: tuple[int, ...] | None = None
+    """Of each finding that is an experience or article: its current revision then; 0 for one that was not current or
+    not looked at, and for a case. None: stored before this was kept, and only the time of the answer tells."""
+    earlier: dict[str, tuple[KeptEarlier, ...]] = Field(default_factory=dict)
+    """What each of these had taken over from; left out where that is nothing."""
+
+    def current(self) -> dict[str, int] | None:
+        """Return the revision of each experience and article that was shown as current; None: that is not kept."""
+        if self.resolved is None:
+            return None
+        return {
+            finding.ref: revision for finding, revision in zip(self.findings, self.resolved, strict=True) if revision
+        }

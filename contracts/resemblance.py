@@ -14,7 +14,7 @@ from contracts.experience import Draft, KnowledgeUnit, Limits
 from contracts.keys import label_key
 from contracts.labels import Outcome, UnitKind
 from contracts.model import Model
-from contracts.validity import version_key
+from contracts.validity import is_same_schema, schema_bounds, version_key
 
 ALIKE_MEANING = 0.85
 """Cosine of title and synopsis from which two experiences are listed as near-duplicates."""
@@ -136,14 +136,17 @@ def scopes_overlap(one: Limits, other: Limits) -> bool:
             _labels_overlap(getattr(one, name), getattr(other, name))
             for name in ("products", "systems", "environments")
         )
-        and _labels_overlap(_stated(one.schema_version), _stated(other.schema_version))
+        and _schemas_overlap(one, other)
         and not _is_below(one.version_to, other.version_from)
         and not _is_below(other.version_to, one.version_from)
     )
 
 
-def _stated(label: str) -> tuple[str, ...]:
-    return (label,) if label.strip() else ()
+def _schemas_overlap(one: Limits, other: Limits) -> bool:
+    if one.schema_version.strip() and other.schema_version.strip():
+        return is_same_schema(one.schema_version, other.schema_version)
+    (my_low, my_high), (their_low, their_high) = schema_bounds(one), schema_bounds(other)
+    return not _is_below(my_high, their_low) and not _is_below(their_high, my_low)
 
 
 def _labels_overlap(one: Iterable[str], other: Iterable[str]) -> bool:

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from contracts import limits
 from contracts.effort import ComparedEffort, EffortSummary
+from contracts.erased_text import ERASED
 from contracts.experience import Limits
 from contracts.feedback import CandidateFeedback
 from contracts.labels import CandidateKind, Collection, Outcome, ProofLevel, ValidityState
@@ -82,6 +83,10 @@ class Superseded(Model):
     revision: int
 
 
+CURRENT = "current"
+"""The state of a published candidate whose text still stands."""
+
+
 class Candidate(Model):
     """One cited candidate to weigh; never a remedy that was chosen (R15, R20)."""
 
@@ -100,7 +105,7 @@ class Candidate(Model):
     """Only inside the caller's scope (R21)."""
     source_origin: OriginRef | None = None
     state: str
-    """`current`, or a case's state."""
+    """`current`, or a case's state. In an answer that is read later: `withdrawn since` or `now revision <n>` (R10)."""
     outcome: Outcome | None = None
     proof_level: ProofLevel | None = None
     reason: tuple[Match, ...]
@@ -115,6 +120,25 @@ class Candidate(Model):
     """How it turned out for those who cited it; shown, and without effect on rank or eligibility."""
     effort: ComparedEffort | None = None
     """Its own hours and whether they count in the ranges; only where the strategy compares effort (R19)."""
+
+    @property
+    def is_current(self) -> bool:
+        """Whether it may be read and chosen: a live case, or a published text that stands as it was answered (R10)."""
+        return self.kind is CandidateKind.CASE or self.state == CURRENT
+
+    def as_of_now(self, current: int | None) -> Candidate:
+        """Return it as an answer may show it later: without the text that isn't current any more (R10).
+
+        What was found, why, and how it was weighed stays: decisions cite it (R20).
+
+        Args:
+            current: The revision of it that is published now; None when none is.
+        """
+        if self.kind is CandidateKind.CASE or current == self.revision:
+            return self
+        state = "withdrawn since" if current is None else f"now revision {current}"
+        extract = ERASED if self.extract == ERASED else ""  # what was erased says so for good
+        return self.model_copy(update={"state": state, "extract": extract, "extract_complete": True})
 
 
 class RouteState(StrEnum):

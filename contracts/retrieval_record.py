@@ -7,12 +7,15 @@ from datetime import datetime
 from itertools import zip_longest
 from typing import Any
 
+from contracts.consultation import ConsultationView
+from contracts.effort import Comparison
 from contracts.erased_records import without_terms
 from contracts.feedback import CandidateFeedback, FeedbackView
 from contracts.labels import CandidateKind, Outcome, ValidityState
 from contracts.model import Model
 from contracts.retrieval import Answer, Candidate, CheckOutcome, MemoryUse, RetrievalRequest
 from contracts.strategy import Strategy
+from contracts.widening import Widening
 
 
 class ReadDone(Model):
@@ -31,6 +34,8 @@ class CheckDone(Model):
     outcome: CheckOutcome | None = None
     note: str = ""
     settled_at: datetime | None = None
+    settled_by: str | None = None
+    """Who reported it; None for what was reported before that was kept."""
 
 
 class UseDone(Model):
@@ -41,6 +46,17 @@ class UseDone(Model):
     decided_at: datetime
     checks: tuple[CheckDone, ...] = ()
     feedback: tuple[FeedbackView, ...] = ()
+
+
+class BroadeningDone(Model):
+    """A further retrieval that was made from one, for a reason (R18)."""
+
+    request_id: str
+    """The further retrieval."""
+    reason: str
+    widened: Widening
+    asked_by: str
+    asked_at: datetime
 
 
 class RetrievalRecord(Model):
@@ -59,6 +75,14 @@ class RetrievalRecord(Model):
     uses: tuple[UseDone, ...] = ()
     can_rerun: bool = False
     """Whether what the routes found is kept, so that the answer can be composed again."""
+    uses_left_out: int = 0
+    """Decisions beyond those in `uses`, which has an end."""
+    consultations: tuple[ConsultationView, ...] = ()
+    """What other domains were asked for it, and what they replied (R18)."""
+    broadenings: tuple[BroadeningDone, ...] = ()
+    """The retrievals that broaden it and that its reader may see (R18)."""
+    broadenings_left_out: int = 0
+    """Broadenings beyond those in `broadenings`."""
 
 
 class AgainCandidate(Model):
@@ -224,4 +248,8 @@ def _named(candidate: Candidate | None) -> str | None:
 
 def _compared(candidate: Candidate, left_out: set[str]) -> dict[str, Any]:
     values = candidate.model_dump(mode="json", exclude=left_out)
+    if candidate.effort is not None and candidate.effort.comparison is Comparison.SAME_WORK:
+        # Earlier answers counted a job as often as it was told, and a job's key is no part of an answer: which of
+        # the same candidates stands for a job follows from the rest.
+        values["effort"]["comparison"] = Comparison.COUNTED.value
     return {**values, "reason": without_terms(values["reason"])}

@@ -19,7 +19,7 @@ from contracts.experience import Draft, KnowledgeUnit, Limits
 from contracts.keys import label_key
 from contracts.model import Model
 from contracts.text import digest, normalise
-from contracts.validity import version_key
+from contracts.validity import schema_bounds, version_key
 
 _QUOTED = 200
 """Characters of a text that a line quotes."""
@@ -140,8 +140,9 @@ def _unit(before: KnowledgeUnit, after: KnowledgeUnit) -> Iterable[FieldDifferen
 def _limits(place: str, before: Limits, after: Limits) -> Iterable[FieldDifference]:
     for name in ("products", "systems", "environments"):
         yield _labels(f"{place}.{name}", getattr(before, name), getattr(after, name))
-    yield _versions(f"{place}.version", before, after)
-    yield _text(f"{place}.schema_version", before.schema_version, after.schema_version)
+    yield _range(f"{place}.version", _versions(before), _versions(after))
+    schemas = _range(f"{place}.schema_version", schema_bounds(before), schema_bounds(after))
+    yield schemas.model_copy(update={"before": _schema(before), "after": _schema(after)})
     yield _text(f"{place}.note", before.note, after.note)
 
 
@@ -163,20 +164,28 @@ def _listed(labels: tuple[str, ...]) -> str:
     return ", ".join(sorted({" ".join(label.split()) for label in labels}))
 
 
-def _versions(place: str, before: Limits, after: Limits) -> FieldDifference:
+def _versions(limits: Limits) -> tuple[str, str]:
+    return limits.version_from.strip(), limits.version_to.strip()
+
+
+def _schema(limits: Limits) -> str:
+    return limits.schema_version.strip() or _bounds(*schema_bounds(limits))
+
+
+def _range(place: str, before: tuple[str, str], after: tuple[str, str]) -> FieldDifference:
     relation = _together(
         {
-            _bound(before.version_from, after.version_from, upward=ScopeRelation.NARROWED),
-            _bound(before.version_to, after.version_to, upward=ScopeRelation.WIDENED),
+            _bound(before[0], after[0], upward=ScopeRelation.NARROWED),
+            _bound(before[1], after[1], upward=ScopeRelation.WIDENED),
         }
     )
-    return FieldDifference(place=place, relation=relation, before=_range(before), after=_range(after))
+    return FieldDifference(place=place, relation=relation, before=_bounds(*before), after=_bounds(*after))
 
 
 def _bound(before: str, after: str, *, upward: ScopeRelation) -> ScopeRelation:
     """Return what moving one bound means; `upward` is what a higher version there means."""
     old, new = before.strip(), after.strip()
-    if old.casefold() == new.casefold():
+    if label_key(old) == label_key(new):
         return ScopeRelation.SAME
     if not new:
         return ScopeRelation.WIDENED
@@ -191,8 +200,7 @@ def _bound(before: str, after: str, *, upward: ScopeRelation) -> ScopeRelation:
     return upward if new_key > old_key else downward
 
 
-def _range(limits: Limits) -> str:
-    low, high = limits.version_from.strip(), limits.version_to.strip()
+def _bounds(low: str, high: str) -> str:
     return f"{low or 'any'} to {high or 'any'}" if low or high else ""
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime
 
 from contracts.experience import Draft, KnowledgeUnit, Limits
@@ -77,22 +77,26 @@ def judge(
     return combine(judge_limits(limits, request), _proof(proof_level, request), _freshness(dated, request))
 
 
-def judge_synopsis(draft: Draft, request: RetrievalRequest) -> Validity:
-    """Return a doubt for each fact that is stated otherwise than in a synopsis whose revision sets no limit on it.
+def judge_synopsis(draft: Draft, request: RetrievalRequest, *, dropped: Collection[str] = ()) -> Validity:
+    """Return a doubt for each fact that a synopsis tells otherwise than the request, where no limit is set on it.
 
-    A synopsis tells where the case was: its words are no limit, and another product or system is still unproven.
+    A synopsis tells where the case was: that is no limit, and another product or system is still unproven.
+
+    Args:
+        draft: The approved text.
+        request: What the caller states.
+        dropped: Facts that a broadened request states no more: leaving one out makes nothing applicable (R18).
     """
-    synopsis = draft.synopsis
-    return combine(
-        *(
-            _revalidate(f"{fact} {stated.strip()}: known for {fact} {told.strip()} by its synopsis")
-            for fact, stated, told, limited in (
-                ("product", request.product, synopsis.product, draft.limits.products),
-                ("system", request.system, synopsis.system, draft.limits.systems),
-            )
-            if not limited and stated.strip() and told.strip() and label_key(stated) != label_key(told)
-        )
-    )
+    synopsis, doubts = draft.synopsis, list[str]()
+    for fact, stated, told, limited in (
+        ("product", request.product.strip(), synopsis.product.strip(), draft.limits.products),
+        ("system", request.system.strip(), synopsis.system.strip(), draft.limits.systems),
+    ):
+        is_other = label_key(stated) != label_key(told) if stated else fact in dropped
+        if told and not limited and is_other:
+            asked = f"{fact} {stated}:" if stated else f"{fact} not stated;"
+            doubts.append(f"{asked} known for {fact} {told} by its synopsis")
+    return _revalidate(*doubts) if doubts else FITS
 
 
 def schema_bounds(limits: Limits) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """What admission found in each draft, kept as places, and what reviewers said about it (R5, R6).
 
 `examine` runs in the transaction that writes a draft, `require_resolved` in the one that records a decision: a draft
-that nobody examined can't be accepted.
+that nobody examined can't be accepted. What follows from a draft's fields alone isn't kept: `text_findings` finds it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,17 @@ from sqlalchemy import RowMapping, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from activities.records.ids import is_id
-from contracts.admission import NO_CASE, CaseEvidence, Check, Finding, Severity, examine_draft, still_holds
+from contracts.admission import (
+    FROM_TEXT_ALONE,
+    NO_CASE,
+    CaseEvidence,
+    Check,
+    Finding,
+    Severity,
+    examine_bounds,
+    examine_draft,
+    still_holds,
+)
 from contracts.articles import AnyDraft, ArticleDraft, draft_of, is_reference
 from contracts.draft_fields import text_fields
 from contracts.errors import InvalidField, UnresolvedFindings
@@ -102,7 +112,8 @@ async def examine(
     if finder is not None:
         context = list((await connection.execute(_CONTEXT, values)).scalars())
         places = await asyncio.to_thread(_places, draft, context, finder)
-    findings = examine_draft(draft, NO_CASE if row is None else _evidence(row), places)
+    found = examine_draft(draft, NO_CASE if row is None else _evidence(row), places)
+    findings = [finding for finding in found if finding.check not in FROM_TEXT_ALONE]
     if not findings:
         return
     await connection.execute(
@@ -189,6 +200,7 @@ async def require_resolved(
     values: dict[str, Any] = {"id": experience_id, "revision": revision}
     rows = (await connection.execute(_FOUND, values)).mappings().all()
     findings = {row["finding_id"]: finding_of(row) for row in rows}
+    findings |= {finding.id: finding for finding in await text_findings(connection, experience_id, revision)}
     for position in range(len(decision.dismissed)):
         await _dismiss(connection, values, findings, position, decision, reviewer_id)
     if decision.verdict is not Event.ACCEPT:
@@ -206,6 +218,13 @@ async def require_resolved(
         )
         if is_open and not finding.field.startswith(declined):
             raise UnresolvedFindings(finding.message, field=finding.field, accepted=finding.accepted)
+
+
+async def text_findings(connection: AsyncConnection, experience_id: str, revision: int) -> tuple[Finding, ...]:
+    """Return what follows from a draft's fields alone, also where it was examined before this was looked at (R22)."""
+    content = await connection.execute(_CONTENT, {"id": experience_id, "revision": revision})
+    stored = content.scalar_one_or_none()
+    return () if stored is None else examine_bounds(draft_of(stored))
 
 
 async def _dismiss(

@@ -27,6 +27,14 @@ SELECT r.kind, r.experience_id::text AS id, r.number, r.title, r.domain_id, CAST
   LEFT JOIN origins o ON o.id = c.origin_id
  WHERE r.experience_id = ANY (CAST(:ids AS uuid[])) AND r.state = 'current'
 """)
+_CURRENT = text("""
+SELECT kind || '/' || experience_id, number FROM revisions
+ WHERE experience_id = ANY (CAST(:ids AS uuid[])) AND state = 'current'
+""")
+# Of any tenant: what is one finished job counts once, whoever may see whose it was (R19).
+_WORK = text("""
+SELECT id::text, result_id::text FROM experiences WHERE id = ANY (CAST(:ids AS uuid[])) AND result_id IS NOT NULL
+""")
 
 
 def ids_by_kind(targets: Sequence[str]) -> dict[str, list[str]]:
@@ -52,6 +60,26 @@ async def resolve(connection: AsyncConnection, targets: Sequence[str]) -> dict[s
         records += [case_record(row) for row in rows.mappings()]
     asked = frozenset(targets)  # an id may be asked for as what it isn't
     return {record.target: record for record in records if record.target in asked}
+
+
+async def current_revisions(connection: AsyncConnection, targets: Sequence[str]) -> dict[str, int]:
+    """Return the revision of each published target among these that is current now, by target (R10)."""
+    ids = ids_by_kind(targets)
+    published = [*ids[CandidateKind.EXPERIENCE], *ids[CandidateKind.ARTICLE]]
+    rows = await connection.execute(_CURRENT, {"ids": array_of(published)})
+    return {row[0]: row[1] for row in rows}
+
+
+async def read_work(connection: AsyncConnection, targets: Sequence[str]) -> dict[str, str]:
+    """Return the key of the finished job that each experience among `targets` tells of, by target.
+
+    Args:
+        connection: The system's transaction; the keys are to compare with each other, and are shown to nobody.
+        targets: What may be compared.
+    """
+    ids = ids_by_kind(targets)[CandidateKind.EXPERIENCE]
+    rows = await connection.execute(_WORK, {"ids": array_of(ids)})
+    return {f"{CandidateKind.EXPERIENCE}/{row[0]}": row[1] for row in rows}
 
 
 def published_record(row: RowMapping) -> CandidateRecord:

@@ -176,7 +176,7 @@ class Cases:
             UnknownCase: There is none in the caller's scope.
             UnverifiedResult: A named paper is not an execution or proof paper of this case.
             IdempotencyConflict: The same id was used with other content.
-            InvalidField: A time that can't be one.
+            InvalidField: A time that can't be one, or an estimate that nobody means.
         """
         if complete_at is not None:
             check_moment(complete_at, field="complete_at")
@@ -193,6 +193,8 @@ class Cases:
             added = (await connection.execute(_RESULT, values)).rowcount
             if not added and await find_result(connection, result.id) != result:
                 raise IdempotencyConflict("This result was recorded with other content.", field="id")
+            if added and result.effort is not None:  # a repeat of what was recorded before the rule stays one
+                result.effort.check_estimate()
             if added and complete_at is not None and case.state is not CaseState.COMPLETED:
                 state = {
                     "case_id": case.id, "state": CaseState.COMPLETED, "waiting_on": "", "expected": case.revision,

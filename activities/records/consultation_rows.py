@@ -25,6 +25,9 @@ SELECT b.consultation_id::text AS consultation_id, b.domain_id, b.brief, b.asked
   LEFT JOIN retrieval_requests q ON q.id = c.request_id
 """
 _ONE = text(f"{_VIEW} WHERE b.consultation_id = CAST(:id AS uuid)")
+OF_RETRIEVAL = text(f"""{_VIEW}
+ WHERE c.request_id = CAST(:id AS uuid) ORDER BY b.asked_at, b.consultation_id
+""")
 _LISTED = f"""{_VIEW}
  WHERE CAST(:state AS text) IS NULL OR :state = CASE WHEN y.consultation_id IS NOT NULL THEN 'replied'
                                                       WHEN w.consultation_id IS NOT NULL THEN 'withdrawn'

@@ -68,7 +68,7 @@ async def add_draft(
     Raises:
         OutcomeOverstated: It claims more than the case result (R5).
         UnverifiedResult, UnknownDomain, NotPublished: It rests on what isn't there any more.
-        InvalidField: An article of another owner, or a text of the other kind.
+        InvalidField: An article of another owner, a text of the other kind, or another effort than the result's.
     """
     require_kind(row["kind"], draft)
     if isinstance(draft, ArticleDraft):

@@ -102,6 +102,7 @@ class Experiences:
         Raises:
             UnverifiedResult: The result isn't recorded in a case of the caller's scope.
             OutcomeOverstated: The draft claims more than the result.
+            InvalidField: It tells another effort than the result's.
             UnknownDomain: There is no such domain.
             IdempotencyConflict: The id was used for another proposal.
         """

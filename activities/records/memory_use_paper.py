@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from contracts import limits
@@ -23,20 +25,38 @@ def paper_id(decision_id: str) -> str:
     return str(uuid.uuid5(_PAPERS, decision_id))
 
 
-def memory_use_paper(use: MemoryUse, *, strategy: str) -> Paper:
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What a decision rests on, by ids alone: the answer that it cites and what of it was read until then (R20)."""
+
+    strategy: str
+    """Id and version of the strategy that answered."""
+    strategy_digest: str
+    watermarks: tuple[tuple[str, int], ...]
+    """How far the answer had each index: collection and position."""
+    candidates: tuple[tuple[str, int], ...]
+    """Ref and revision, in the answer's order."""
+    reads: tuple[tuple[str, int], ...]
+    """Those read in full until the decision, in that order."""
+
+
+def memory_use_paper(use: MemoryUse, basis: Basis) -> Paper:
     """Return the paper; its id derives from the decision's, so that a repeat files nothing.
 
     Args:
         use: The recorded decision.
-        strategy: Id and version of the strategy that answered.
+        basis: What it rests on.
     """
-    citations = [citation.model_dump(mode="json") for citation in use.citations]
+    citations: list[dict[str, Any]] = [
+        {**each.model_dump(mode="json"), "read_in_full": (each.ref, each.revision) in basis.reads}
+        for each in use.citations
+    ]
     checks = [check.model_dump(mode="json") for check in use.checks]
-    text = _text(use, strategy, citations, checks)
+    text = _text(use, basis, citations, checks)
     if len(text) > limits.BODY:
         citations = [{**citation, "why": _shortened(citation["why"])} for citation in citations]
         checks = [{**check, "text": _shortened(check["text"])} for check in checks]
-        text = _text(use, strategy, citations, checks, note="Shortened; the memory-use record holds every word.")
+        text = _text(use, basis, citations, checks, note="Shortened; the memory-use record holds every word.")
     return Paper(
         id=paper_id(use.decision_id),
         kind=PaperKind.MEMORY_USE,
@@ -120,17 +140,25 @@ def _paper(key: str, title: str, content: dict[str, Any]) -> Paper:
 
 
 def _text(
-    use: MemoryUse, strategy: str, citations: list[dict[str, Any]], checks: list[dict[str, Any]], **more: str
+    use: MemoryUse, basis: Basis, citations: list[dict[str, Any]], checks: list[dict[str, Any]], **more: str
 ) -> str:
     content = {
-        "strategy": strategy,
+        "strategy": basis.strategy,
+        "strategy_digest": basis.strategy_digest,
         "request_id": use.request_id,
         "summary": use.summary,
         "citations": citations,
         "checks": checks,
+        "candidates": _cited(basis.candidates),
+        "reads": _cited(basis.reads),
+        "watermarks": [{"collection": collection, "position": position} for collection, position in basis.watermarks],
         **more,
     }
     return json.dumps(content, ensure_ascii=False, indent=1)
+
+
+def _cited(named: Sequence[tuple[str, int]]) -> list[dict[str, Any]]:
+    return [{"ref": ref, "revision": revision} for ref, revision in named]
 
 
 def _shortened(text: str) -> str:

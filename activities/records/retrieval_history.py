@@ -1,7 +1,8 @@
 """A past retrieval: all that is recorded of it, and the record as it stood when it was answered (R20).
 
-Revisions tell by themselves when they were current: a published one is never published again. Cases are live and keep
-no earlier text beside their state, so a case counts as it was only while its revision is still the one of then.
+What was current is told by the numbers that the engine kept, for the clocks of an answer and of a change differ. Where
+none were kept yet, revisions tell when they were current: a published one is never published again. Cases are live and
+keep no earlier text beside their state, so a case counts as it was only while its revision is still the one of then.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from sqlalchemy import RowMapping, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from activities.records.candidate_rows import case_record, ids_by_kind, published_record
+from activities.records.consultation_rows import OF_RETRIEVAL, view_of
 from activities.records.database import Database
 from activities.records.feedbacks import FEEDBACK_OF
 from activities.records.ids import is_id
@@ -26,21 +28,27 @@ from activities.records.retrievals import RetrievalsTable
 from activities.records.rows import CASE
 from activities.records.supersessions import read_earlier
 from contracts.articles import draft_of
-from contracts.candidates import CandidateRecord, Past, Resolution, RetrievalTask
+from contracts.candidates import CandidateRecord, Earlier, Past, Resolution, RetrievalTask
 from contracts.errors import InvalidInput, UnknownRetrieval
 from contracts.feedback import FeedbackView
 from contracts.labels import CandidateKind
 from contracts.rankings import Rankings
 from contracts.retrieval import Citation, FreshCheck, MemoryUse, RetrievalRequest
-from contracts.retrieval_record import CheckDone, ReadDone, RetrievalRecord, UseDone, as_shown
+from contracts.retrieval_record import BroadeningDone, CheckDone, ReadDone, RetrievalRecord, UseDone, as_shown
 from contracts.strategy import Strategy
 
 _RANKINGS = text("SELECT rankings FROM retrieval_requests WHERE id = CAST(:id AS uuid)")
-_THEN = text("""
+_REVISIONS = """
 SELECT r.kind, r.experience_id::text AS id, r.number, r.digest, r.title, r.domain_id,
        CAST(r.content AS text) AS content, r.published_at,
        CAST(NULL AS text) AS case_id, CAST(NULL AS text) AS source, CAST(NULL AS text) AS external_id
   FROM revisions r
+"""
+_NUMBERED = text(f"""{_REVISIONS}
+  JOIN unnest(CAST(:ids AS uuid[]), CAST(:numbers AS integer[])) AS kept (id, number)
+    ON kept.id = r.experience_id AND kept.number = r.number
+""")
+_THEN = text(f"""{_REVISIONS}
  WHERE r.experience_id = ANY (CAST(:ids AS uuid[])) AND r.published_at <= :at
    AND (r.ended_at IS NULL OR r.ended_at > :at)
    AND NOT coalesce((SELECT t.suspended FROM transitions t WHERE t.experience_id = r.experience_id AND t.at <= :at
@@ -62,21 +70,26 @@ _READS = text("""
 SELECT ref, revision, read_at FROM retrieval_reads WHERE request_id = CAST(:id AS uuid) ORDER BY read_at, ref, revision
 """)
 _USES = text("""
-SELECT decision_id::text AS decision_id, request_id::text AS request_id, summary, decided_by, decided_at
+SELECT decision_id::text AS decision_id, request_id::text AS request_id, summary, decided_by, decided_at,
+       count(*) OVER () AS of_all
   FROM memory_uses WHERE request_id = CAST(:id AS uuid) ORDER BY decided_at, decision_id LIMIT :limit
+""")
+_BROADENINGS = text("""
+SELECT request_id::text AS request_id, reason, widened, asked_by, asked_at, count(*) OVER () AS of_all
+  FROM broadenings WHERE broadened_from = CAST(:id AS uuid) ORDER BY asked_at, request_id LIMIT :limit
 """)
 _VERDICTS = text("""
 SELECT decision_id::text AS decision_id, ref, revision, verdict, why FROM retrieval_verdicts
  WHERE decision_id = ANY (CAST(:ids AS uuid[])) ORDER BY ref, revision
 """)
 _CHECKS = text("""
-SELECT decision_id::text AS decision_id, check_id, text, outcome, note, settled_at FROM fresh_checks
+SELECT decision_id::text AS decision_id, check_id, text, outcome, note, settled_at, settled_by FROM fresh_checks
  WHERE decision_id = ANY (CAST(:ids AS uuid[])) ORDER BY check_id
 """)
 _CHANGED = "has changed since; what it said then is not kept as one text"
 _ERASED = "was erased since"
 MOST_USES = 200
-"""Decisions of one retrieval that its record holds."""
+"""Decisions of one retrieval, and broadenings, that its record holds."""
 
 
 class RetrievalHistoryTable:
@@ -104,12 +117,11 @@ class RetrievalHistoryTable:
         """
         del task
         hidden = frozenset(rankings.not_permitted)
-        ids = ids_by_kind([target for target in targets if target not in hidden])
-        published = [*ids[CandidateKind.EXPERIENCE], *ids[CandidateKind.ARTICLE]]
+        asked = [target for target in targets if target not in hidden]
         async with self._database.as_system() as connection:
-            revisions = (await connection.execute(_THEN, {"ids": published, "at": at})).mappings().all()
-            cases = (await connection.execute(_CASES, {"ids": ids[CandidateKind.CASE]})).mappings().all()
-            earlier = await read_earlier(connection, published, at)
+            revisions, earlier = await _published_then(connection, asked, rankings, at)
+            ids = ids_by_kind(asked)[CandidateKind.CASE]
+            cases = (await connection.execute(_CASES, {"ids": ids})).mappings().all()
         records: dict[str, CandidateRecord] = {}
         unknown: dict[str, str] = {}
         for row in revisions:
@@ -148,6 +160,10 @@ class RetrievalHistoryTable:
             if row is None:
                 raise UnknownRetrieval("There is no such retrieval in your scope.", field="request_id")
             reads = (await connection.execute(_READS, {"id": request_id})).mappings()
+            asked = (await connection.execute(OF_RETRIEVAL, {"id": request_id})).mappings()
+            most = {"id": request_id, "limit": MOST_USES}
+            wider = (await connection.execute(_BROADENINGS, most)).mappings().all()
+            uses = (await connection.execute(_USES, most)).mappings().all()
             record = RetrievalRecord(
                 **{name: row[name] for name in row if name not in ("definition", "digest", "answer", "request")},
                 strategy=Strategy.model_validate(row["definition"]),
@@ -155,7 +171,13 @@ class RetrievalHistoryTable:
                 request=RetrievalRequest.model_validate(row["request"]),
                 answer=await read_answer(connection, request_id, row["answer"]),
                 reads=tuple(ReadDone.model_validate(dict(each)) for each in reads),
-                uses=await _uses(connection, request_id),
+                uses=await _uses(connection, uses),
+                uses_left_out=_left_out(uses),
+                consultations=tuple(view_of(each) for each in asked),
+                broadenings=tuple(
+                    BroadeningDone(**{name: each[name] for name in BroadeningDone.model_fields}) for each in wider
+                ),
+                broadenings_left_out=_left_out(wider),
             )
         return record if principal_id is None else as_shown(record, principal_id)
 
@@ -187,8 +209,12 @@ class RetrievalHistoryTable:
             yield connection
 
 
-async def _uses(connection: AsyncConnection, request_id: str) -> tuple[UseDone, ...]:
-    rows = (await connection.execute(_USES, {"id": request_id, "limit": MOST_USES})).mappings().all()
+def _left_out(rows: Sequence[RowMapping]) -> int:
+    """Return how many rows there are beyond these."""
+    return rows[0]["of_all"] - len(rows) if rows else 0
+
+
+async def _uses(connection: AsyncConnection, rows: Sequence[RowMapping]) -> tuple[UseDone, ...]:
     ids = {"ids": [row["decision_id"] for row in rows]}
     verdicts = (await connection.execute(_VERDICTS, ids)).mappings().all()
     checks = (await connection.execute(_CHECKS, ids)).mappings().all()
@@ -207,6 +233,28 @@ async def _uses(connection: AsyncConnection, request_id: str) -> tuple[UseDone, 
         )
         for row in rows
     )
+
+
+async def _published_then(
+    connection: AsyncConnection, targets: Sequence[str], rankings: Rankings, at: datetime
+) -> tuple[Sequence[RowMapping], dict[str, tuple[Earlier, ...]]]:
+    """Return the revisions that were current then, and what each target had taken over from."""
+    current = rankings.current()
+    if current is None:
+        by_kind = ids_by_kind(targets)
+        ids = [*by_kind[CandidateKind.EXPERIENCE], *by_kind[CandidateKind.ARTICLE]]
+        rows = (await connection.execute(_THEN, {"ids": ids, "at": at})).mappings().all()
+        return rows, await read_earlier(connection, ids, at)
+    numbers = {target.partition("/")[2]: current[target] for target in targets if target in current}
+    values = {"ids": list(numbers), "numbers": list(numbers.values())}
+    rows = (await connection.execute(_NUMBERED, values)).mappings().all()
+    kept = {target: {(each.ref, each.revision) for each in known} for target, known in rankings.earlier.items()}
+    successors = [target.partition("/")[2] for target in targets if target in kept]
+    now = await read_earlier(connection, successors)
+    return rows, {
+        target: tuple(each for each in known if (each.ref, each.revision) in kept.get(target, ()))
+        for target, known in now.items()
+    }
 
 
 def _of(use: RowMapping, rows: Sequence[RowMapping]) -> list[dict[str, Any]]:

@@ -33,6 +33,16 @@ SELECT q.principal_id, q.request, q.answer, q.narrowed_to, v.definition, p.id AS
 _CANDIDATES = text("""
 SELECT candidate FROM retrieval_candidates WHERE request_id = CAST(:id AS uuid) ORDER BY rank
 """)
+# Published texts are for everybody, so this tells the same to every reader. No case has an experience's id. The ids
+# are made beforehand: a join on a cast can't use the index under row-level security.
+_CANDIDATES_NOW = text("""
+WITH given AS MATERIALIZED (
+  SELECT c.rank, c.candidate, CAST(split_part(c.ref, '/', 2) AS uuid) AS id
+    FROM retrieval_candidates c WHERE c.request_id = CAST(:id AS uuid))
+SELECT g.candidate, r.number AS current
+  FROM given g LEFT JOIN revisions r ON r.experience_id = g.id AND r.state = 'current'
+ ORDER BY g.rank
+""")
 
 
 async def read_task(connection: AsyncConnection, request_id: str) -> RetrievalTask:
@@ -55,7 +65,7 @@ async def read_task(connection: AsyncConnection, request_id: str) -> RetrievalTa
         profile=_profile(row),
         strategy=Strategy.model_validate(row["definition"]),
         scope=_scope(row["granted"], request.tenant_id),
-        answer=await read_answer(connection, request_id, row["answer"]),
+        answer=await _stored_answer(connection, request_id, row["answer"]),
         narrowed_to=None if row["narrowed_to"] is None else tuple(row["narrowed_to"]),
         domains=None if row["domains"] is None else tuple(row["domains"]),
         broadened=_broadened(row),
@@ -63,11 +73,24 @@ async def read_task(connection: AsyncConnection, request_id: str) -> RetrievalTa
 
 
 async def read_answer(connection: AsyncConnection, request_id: str, head: Any) -> Answer | None:
-    """Return the stored answer with its candidates; None while there is none."""
+    """Return the stored answer as it may be shown now: no text that isn't current any more (R10); None without one."""
     if head is None:
         return None
-    rows = (await connection.execute(_CANDIDATES, {"id": request_id})).scalars()
-    return Answer.model_validate_json(json.dumps({**head, "candidates": list(rows)}))
+    rows = (await connection.execute(_CANDIDATES_NOW, {"id": request_id})).all()
+    answer = _answer(head, [row.candidate for row in rows])
+    now = tuple(each.as_of_now(row.current) for each, row in zip(answer.candidates, rows, strict=True))
+    return answer.model_copy(update={"candidates": now})
+
+
+async def _stored_answer(connection: AsyncConnection, request_id: str, head: Any) -> Answer | None:
+    """Return the answer as it was given, to compose it again and to compare; it is shown to nobody."""
+    if head is None:
+        return None
+    return _answer(head, list((await connection.execute(_CANDIDATES, {"id": request_id})).scalars()))
+
+
+def _answer(head: dict[str, Any], candidates: list[Any]) -> Answer:
+    return Answer.model_validate_json(json.dumps({**head, "candidates": candidates}))
 
 
 def _scope(granted: Iterable[tuple[str, str | None]], tenant_id: str | None) -> Scope:

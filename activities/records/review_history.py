@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import RowMapping, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from activities.records.admissions import finding_of
+from activities.records.admissions import finding_of, text_findings
 from contracts.review import FieldComment
 from contracts.review_sheet import AdmissionView, ClaimView, DismissalView, HistoryEntry, ListedFinding
 
@@ -55,12 +55,13 @@ async def read_admission(connection: AsyncConnection, experience_id: str, revisi
     admission = (await connection.execute(_ADMISSION, values)).mappings().first()
     if admission is None:
         return AdmissionView(revision=revision)
-    rows = await connection.execute(_FINDINGS, values)
+    rows = (await connection.execute(_FINDINGS, values)).mappings().all()
+    computed = await text_findings(connection, experience_id, revision)
     return AdmissionView(
         revision=revision,
         examined_at=admission["examined_at"],
         personal_data_examined=admission["personal_data"],
-        findings=tuple(_listed(row) for row in rows.mappings()),
+        findings=(*map(_listed, rows), *(ListedFinding(finding=finding) for finding in computed)),
     )
 
 

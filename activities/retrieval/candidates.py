@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from activities.retrieval.bar import FAR, HeldToBar
-from activities.retrieval.budget import fit, room
+from activities.retrieval.budget import Head, fit, head, room
 from activities.retrieval.extracts import words
 from activities.retrieval.reads import Read
 from contracts.candidates import CandidateRecord, Found, Resolution, RetrievalTask
@@ -16,7 +16,7 @@ from contracts.labels import CandidateKind, Collection, Outcome
 from contracts.projection import outcome_label
 from contracts.retrieval import Candidate, Match, RetrievalRequest, Superseded, Validity, ValidityState
 from contracts.strategy import Route, SourceStep, Strategy
-from contracts.validity import FITS, combine, judge, judge_units, lost_cover, lost_limits
+from contracts.validity import FITS, combine, judge, judge_synopsis, judge_units, lost_cover, lost_limits
 
 _BY_SECTION = frozenset({Route.LEXICAL, Route.DENSE_BODY, Route.CONCEPT_LINKS})
 """Routes that tell the sections of an article apart."""
@@ -146,18 +146,24 @@ def choose(task: RetrievalTask, weighed: Sequence[Weighed]) -> list[Weighed]:
 
 
 def present(task: RetrievalTask, shown: Sequence[Weighed]) -> tuple[Candidate, ...]:
-    """Return what was chosen as candidates, their extracts within the token budget."""
-    request = task.request
+    """Return what was chosen as candidates, their heads and extracts within the token budget."""
+    request, places = task.request, places_of(task)
+    heads = [
+        head(item.record.title, item.validity, _limits(item.record), tokens=request.tokens, places=places)
+        for item in shown
+    ]
     extracts = fit(
-        [words(item.record, request, detail=item.detail, section=item.section) for item in shown], request.tokens
+        [words(item.record, request, detail=item.detail, section=item.section) for item in shown],
+        request.tokens,
+        [each.beside for each in heads],
     )
     return tuple(
-        _candidate(rank, item, extract, complete)
-        for rank, (item, (extract, complete)) in enumerate(zip(shown, extracts, strict=True), start=1)
+        _candidate(rank, item, before, extract, complete)
+        for rank, (item, before, (extract, complete)) in enumerate(zip(shown, heads, extracts, strict=True), start=1)
     )
 
 
-def _candidate(rank: int, item: Weighed, extract: str, complete: bool) -> Candidate:
+def _candidate(rank: int, item: Weighed, before: Head, extract: str, complete: bool) -> Candidate:
     record = item.record
     return Candidate(
         rank=rank,
@@ -177,8 +183,8 @@ def _candidate(rank: int, item: Weighed, extract: str, complete: bool) -> Candid
             Match(route=read.route, collection=read.collection, rank=rank, fields=found.fields)
             for read, rank, found in item.found_by
         ),
-        limits=_limits(record),
-        validity=item.validity,
+        limits=before.limits,
+        validity=before.validity,
         contrast=item.contrast,
         far=item.far,
         supersedes=tuple(Superseded(ref=earlier.ref, revision=earlier.revision) for earlier in record.supersedes),
@@ -212,6 +218,9 @@ def _validity(record: CandidateRecord, task: RetrievalTask, gaps: tuple[str, ...
     uncovered = Validity(state=ValidityState.REVALIDATE, reasons=gaps) if gaps else FITS
     if draft is None:
         return combine(revision, uncovered)
+    if strategy.judges_unread:
+        dropped = task.broadened.widened.dropped if task.broadened else ()
+        revision = combine(revision, judge_synopsis(draft, request, dropped=dropped))
     units = judge_units(draft.units, request) if detail else _behind(draft, request, strategy)
     # Limits that fit don't turn what failed into a remedy: the label travels with the verdict (R5).
     label = Validity(state=ValidityState.OK, reasons=tuple(filter(None, [outcome_label(draft.outcome)])))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from activities.retrieval.budget import cut
 from activities.retrieval.candidates import Weighed
 from contracts import limits
-from contracts.effort import EffortSummary, Finished, compared, summary
+from contracts.effort import ComparedEffort, EffortSummary, Finished, compared, summary
 from contracts.retrieval import Candidate
 from contracts.strategy import Strategy
 
@@ -27,10 +27,11 @@ def compare(
     """
     if strategy.effort_minimum is None:
         return tuple(candidates), None
-    finished = [_finished(item) for item in weighed[: len(candidates)]]
+    finished = [item for item in map(_finished, weighed[: len(candidates)]) if item is not None]
+    own = {item.ref: row for item, row in zip(finished, compared(finished), strict=True)}
     return (
-        tuple(_with_effort(candidate, item) for candidate, item in zip(candidates, finished, strict=True)),
-        summary([item for item in finished if item is not None], strategy.effort_minimum),
+        tuple(_with_effort(candidate, own.get(candidate.ref)) for candidate in candidates),
+        summary(finished, strategy.effort_minimum),
     )
 
 
@@ -45,13 +46,13 @@ def _finished(item: Weighed) -> Finished | None:
         outcome=draft.outcome,
         validity=item.validity.state,
         is_far=bool(item.far),
+        work=item.record.work,
     )
 
 
-def _with_effort(candidate: Candidate, item: Finished | None) -> Candidate:
-    if item is None:
+def _with_effort(candidate: Candidate, own: ComparedEffort | None) -> Candidate:
+    if own is None:
         return candidate
-    own = compared(item)
     # The extract has the whole of it as far as the token budget goes; here it only says what sets the row apart.
     own = own.model_copy(update={"changed_scope": cut(own.changed_scope, limits.LINE)})
     return candidate.model_copy(update={"effort": own})

@@ -8,7 +8,7 @@ from activities.retrieval.reads import Read
 from contracts.candidates import Found, Resolution, RetrievalTask
 from contracts.concept_links import kind_of_link
 from contracts.labels import CandidateKind
-from contracts.rankings import MOST_TARGETS, KeptFinding, KeptRanking, Rankings
+from contracts.rankings import MOST_TARGETS, KeptEarlier, KeptFinding, KeptRanking, Rankings
 from contracts.strategy import Route, Strategy
 
 
@@ -39,6 +39,9 @@ def kept(task: RetrievalTask, reads: Sequence[Read], resolution: Resolution) -> 
                     matched=tuple(field for _, field in places),
                 )
             )
+    published = {
+        target: record for target, record in resolution.records.items() if record.kind is not CandidateKind.CASE
+    }
     return Rankings(
         domain_id=task.profile.domain_id,
         findings=tuple(KeptFinding(ref=ref, revision=revision, section=section) for ref, revision, section in findings),
@@ -49,6 +52,12 @@ def kept(task: RetrievalTask, reads: Sequence[Read], resolution: Resolution) -> 
             target: record.revision
             for target, record in sorted(resolution.records.items())
             if record.kind is CandidateKind.CASE
+        },
+        resolved=tuple(published[ref].revision if ref in published else 0 for ref, _, _ in findings),
+        earlier={
+            target: tuple(KeptEarlier(ref=each.ref, revision=each.revision) for each in record.supersedes)
+            for target, record in sorted(published.items())
+            if record.supersedes
         },
     )
 

@@ -65,7 +65,10 @@ class Rerunner:
         self, task: RetrievalTask, reads: Sequence[Read], rankings: Rankings, at: datetime
     ) -> tuple[Past, tuple[Candidate, ...]]:
         *first, everything = looks(task, reads)
+        shown = {*(rankings.current() or ()), *rankings.cases}
         for look in first:
+            if rankings.resolved is not None and not shown <= {item.target for item in look}:
+                continue  # the engine looked at more
             past = await self._history.as_of(task, [item.target for item in look], rankings, at)
             composed = compose(task, reads, look, past.resolution)
             if composed.is_enough:

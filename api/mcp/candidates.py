@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from pydantic import Field
 
 from api.mcp.quoting import inline, listed, quoted, visible
@@ -10,8 +12,17 @@ from contracts.effort_words import own_words
 from contracts.experience import Limits
 from contracts.feedback_words import earlier_use
 from contracts.labels import CandidateKind, Outcome, ProofLevel, ValidityState
+from contracts.limits import LINE, PARAGRAPH
 from contracts.model import Model
 from contracts.retrieval import CURRENT, Candidate, Match, Validity
+
+LISTED = 240
+"""Characters of each list of labels of a candidate: a candidate of an answer is told in a few lines."""
+NOTE = 300
+"""Characters of the note on its limits."""
+REASONS = 10
+"""Reasons of its validity."""
+_MORE = re.compile(r"and (\d+) more reasons?")
 
 
 class CandidateView(Model):
@@ -60,7 +71,7 @@ def candidate_view(found: Candidate) -> CandidateView:
         validity=found.validity.state,
         quoted_reasons=reasons_of(found.validity),
         quoted_routes=tuple(map(_route, found.reason[:10])),
-        quoted_limits=limits_line(found.limits),
+        quoted_limits=limits_line(found.limits, most=LISTED),
         source_case=found.source_case,
         quoted_source=None if origin is None else f"{inline(origin.source)} {inline(origin.external_id)}",
         supersedes=tuple(f"{each.ref} revision {each.revision}" for each in found.supersedes[:10]),
@@ -112,13 +123,24 @@ def labels_of(view: CandidateView) -> str:
 
 def reasons_of(validity: Validity) -> tuple[str, ...]:
     """Return why a validity is so, each reason in a line; they may quote the conditions of a text."""
-    return tuple(inline(reason, 300) for reason in validity.reasons[:10])
+    shown = [inline(reason, 300) for reason in validity.reasons[:REASONS]]
+    left_out = validity.reasons[REASONS:]
+    if left_out:
+        told = _MORE.fullmatch(left_out[-1])  # the answer itself had no room for some
+        number = len(left_out) if told is None else len(left_out) - 1 + int(told[1])
+        shown.append(f"and {number} more reason{'' if number == 1 else 's'}")
+    return tuple(shown)
 
 
-def limits_line(limits: Limits) -> str:
-    """Return where something applies, in one line; "" when nowhere is left out."""
+def limits_line(limits: Limits, *, most: int | None = None) -> str:
+    """Return where something applies, in one line; "" when nowhere is left out.
+
+    Args:
+        limits: Of a text or of one statement.
+        most: Characters of each list of labels; None shows the whole of everything.
+    """
     parts = [
-        f"{name} {listed(labels)}"
+        f"{name} {_listed(labels, most)}"
         for name, labels in (
             ("products", limits.products),
             ("systems", limits.systems),
@@ -130,13 +152,28 @@ def limits_line(limits: Limits) -> str:
         parts.append(f"versions {inline(limits.version_from, 80) or 'any'} to {inline(limits.version_to, 80) or 'any'}")
     if limits.schema_version:
         parts.append(f"schema {inline(limits.schema_version, 80)}")
+    if limits.schema_from or limits.schema_to:
+        parts.append(f"schemas {inline(limits.schema_from, 80) or 'any'} to {inline(limits.schema_to, 80) or 'any'}")
     if limits.note:
-        parts.append(f"note: {inline(limits.note, 300)}")
+        parts.append(f"note: {inline(limits.note, NOTE if most is not None else PARAGRAPH)}")
     return "; ".join(parts)
 
 
+def _listed(labels: tuple[str, ...], most: int | None) -> str:
+    """Return labels in one line: the first that `most` characters hold, and how many there are beside them."""
+    if most is None:
+        return ", ".join(inline(label, LINE) for label in labels)
+    number, left = 0, most
+    for label in labels:
+        left -= len(inline(label, 80)) + 2
+        if number and left < 0:
+            break
+        number += 1
+    return listed(labels, min(number, 10))
+
+
 def _route(match: Match) -> str:
-    fields = f" ({listed(match.fields)})" if match.fields else ""
+    fields = f" ({_listed(match.fields, LISTED)})" if match.fields else ""
     return f"{match.route} in {match.collection}, rank {match.rank}{fields}"
 
 

@@ -15,7 +15,10 @@ from contracts import limits
 from contracts.errors import InvalidField
 from contracts.experience import Draft, KnowledgeUnit, Limits, SourceSpan
 
-LIMITS = ("products", "systems", "environments", "version_from", "version_to", "schema_version", "note")
+LIMITS = (
+    "products", "systems", "environments", "version_from", "version_to",
+    "schema_version", "schema_from", "schema_to", "note",
+)  # fmt: skip
 _LISTS = frozenset({"products", "systems", "environments", "symptom_tags", "concepts"})
 SYNOPSIS = ("text", "request_type", "route", "disposition", "product", "system", "symptom_tags")
 HEAD = ("title", "domain_id", "outcome", "proof_level")

@@ -6,9 +6,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from pydantic import AwareDatetime
-from starlette.responses import Response
+from starlette import status
+from starlette.responses import RedirectResponse, Response
 
+from api.bodies import Read
 from api.id_in_path import IdInPath
+from api.pages.forms import posted, record_of
 from api.pages.html_route import HtmlRoute
 from api.pages.queries import OPEN
 from api.pages.render import render
@@ -48,3 +51,13 @@ async def retrieval(request: Request, services: Services, session: Session, requ
         read_in_full=[(read.ref, read.revision) for read in record.reads],
         workflow=services.temporal.retrieval(record.request_id) if session.principal.administers else "",
     )
+
+
+@router.post("/{request_id}/read")
+async def read(request: Request, services: Services, session: Session, request_id: IdInPath) -> Response:
+    """Record that the asker reads a candidate in full, and show it (R20)."""
+    typed = await posted(request)
+    wanted = record_of(Read, {name: typed.line(name) for name in ("ref", "revision")})
+    await services.memory_uses.read(session.principal.id, str(request_id), wanted.ref, wanted.revision)
+    kind, _, id_ = wanted.ref.partition("/")
+    return RedirectResponse(f"/{kind}s/{id_}", status_code=status.HTTP_303_SEE_OTHER)

@@ -70,6 +70,8 @@ _FIELDS: Mapping[str, str] = {
     "version_to": "Highest version",
     "version": "Versions",
     "schema_version": "Schema version",
+    "schema_from": "Lowest schema version",
+    "schema_to": "Highest schema version",
     "note": "Note",
     "synopsis": "Synopsis",
     "request_type": "Request type",

@@ -29,6 +29,8 @@ def limits_line(limits: Limits) -> str:
         found.append(f"version {limits.version_from or '…'} to {limits.version_to or '…'}")
     if limits.schema_version:
         found.append(f"schema {limits.schema_version}")
+    if limits.schema_from or limits.schema_to:
+        found.append(f"schemas {limits.schema_from or '…'} to {limits.schema_to or '…'}")
     if limits.note.strip():
         found.append(" ".join(limits.note.split()))
     return ", ".join(found)

@@ -12,9 +12,12 @@ import typer
 from activities.records.database import Database
 from activities.records.retrieval_history import RetrievalHistoryTable
 from activities.retrieval.rerun import Rerunner
+from contracts.broadening import stated
+from contracts.consultation import ConsultationView
 from contracts.effort_words import own_words, summary_lines
-from contracts.retrieval import Answer, Candidate
-from contracts.retrieval_record import Rerun, RetrievalRecord, UseDone
+from contracts.feedback_words import earlier_use
+from contracts.retrieval import Answer, Candidate, Match, RetrievalRequest, RouteState
+from contracts.retrieval_record import BroadeningDone, Rerun, RetrievalRecord, UseDone
 from deploy.commands.attach import attached
 from deploy.commands.progress import console, say
 from deploy.commands.results import write_json
@@ -67,9 +70,14 @@ def lines_of(record: RetrievalRecord) -> list[str]:
         f"  strategy {strategy.id} version {strategy.version}, digest {record.strategy_digest}",
         f"  purpose: {request.purpose}",
         f"  objective: {request.objective}",
+        *_held_against(request),
         *(_answer(record.answer) if record.answer else ["  no answer yet"]),
         *(f"  read in full: {each.ref} revision {each.revision}" for each in record.reads),
         *(line for use in record.uses for line in _use(use)),
+        *([f"  {record.uses_left_out} more decisions, left out here"] if record.uses_left_out else []),
+        *(line for each in record.consultations for line in _consulted(each)),
+        *(line for each in record.broadenings for line in _broadened(each)),
+        *([f"  {record.broadenings_left_out} more broadenings, left out here"] if record.broadenings_left_out else []),
     ]
 
 
@@ -87,10 +95,24 @@ def rerun_lines(rerun: Rerun) -> list[str]:
     ]
 
 
+def _held_against(request: RetrievalRequest) -> list[str]:
+    """Return which case the work is for, and what candidates were held against."""
+    facts = [f"{fact.replace('_', ' ')} {getattr(request, fact)}" for fact in stated(request)]
+    return [
+        *([f"  for case {request.case_id}"] if request.case_id else []),
+        *([f"  for consultation {request.consultation_id}"] if request.consultation_id else []),
+        *([f"  for objects: {', '.join(request.object_refs)}"] if request.object_refs else []),
+        f"  held against: {', '.join(facts) or 'nothing stated'}",
+    ]
+
+
 def _answer(answer: Answer) -> list[str]:
     return [
         *(
-            [f"  broadens {answer.broadened.request_id}: {answer.broadened.reason}"]
+            [
+                f"  broadens {answer.broadened.request_id}: {answer.broadened.reason}",
+                f"    widened: {answer.broadened.widened.described()}",
+            ]
             if answer.broadened is not None
             else []
         ),
@@ -102,6 +124,11 @@ def _answer(answer: Answer) -> list[str]:
             f"  index {mark.collection}: position {mark.position} of {mark.head}, {mark.pending} pending"
             for mark in answer.watermarks
         ),
+        *(
+            f"  route {each.route} over {each.collection} {each.state}" + (f": {each.why}" if each.why else "")
+            for each in answer.routes
+            if each.state is not RouteState.OK
+        ),
         *(f"  not read: {each}" for each in answer.not_read),
         f"  left out by grants: {answer.omitted_by_permission}; withdrawn: {answer.withdrawn}",
         *(f"  note: {each}" for each in answer.notes),
@@ -109,12 +136,43 @@ def _answer(answer: Answer) -> list[str]:
 
 
 def _candidate(candidate: Candidate) -> list[str]:
-    labels = (candidate.outcome or candidate.state, candidate.validity.state, candidate.contrast, candidate.far)
-    found_by = ", ".join(f"{each.route} {each.rank}" for each in candidate.reason)
+    proof = f"proof {candidate.proof_level}" if candidate.proof_level else ""
+    stands = "" if candidate.outcome and candidate.is_current else candidate.state
+    labels = (candidate.outcome, stands, proof, candidate.validity.state, candidate.contrast, candidate.far)
+    found_by = ", ".join(map(_match, candidate.reason))
     return [
         f"{candidate.rank:>3}  {candidate.ref} revision {candidate.revision}: {candidate.title}",
         f"     {', '.join(filter(None, labels))}; found by {found_by}",
         *([f"     {own_words(candidate.effort)}"] if candidate.effort else []),
+        *([f"     {used}"] if (used := earlier_use(candidate.feedback)) else []),
+    ]
+
+
+def _match(match: Match) -> str:
+    return f"{match.route} {match.rank}" + (f" ({', '.join(match.fields)})" if match.fields else "")
+
+
+def _consulted(asked: ConsultationView) -> list[str]:
+    told = [
+        f"  consulted {asked.domain_id} at {asked.asked_at:%Y-%m-%d %H:%M:%S}: {asked.state},"
+        f" consultation {asked.consultation_id}",
+        f"    brief: {asked.brief}",
+    ]
+    if asked.reply is not None:
+        told += [
+            f"    reply as {asked.reply.replied_as} at {asked.reply.replied_at:%Y-%m-%d %H:%M:%S}: {asked.reply.text}",
+            *(
+                f"    rests on {each.ref} revision {each.revision}" + (f": {each.why}" if each.why else "")
+                for each in asked.reply.citations
+            ),
+        ]
+    return told
+
+
+def _broadened(wider: BroadeningDone) -> list[str]:
+    return [
+        f"  broadened by {wider.request_id}, {wider.asked_by} at {wider.asked_at:%Y-%m-%d %H:%M:%S}: {wider.reason}",
+        f"    widened: {wider.widened.described()}",
     ]
 
 
@@ -128,6 +186,7 @@ def _use(use: UseDone) -> list[str]:
         ),
         *(
             f"    check {each.check_id}: {each.text}: {each.outcome or 'to come'}"
+            + (f", reported by {each.settled_by}" if each.settled_by else "")
             + (f" ({each.note})" if each.note else "")
             for each in use.checks
         ),

@@ -123,7 +123,7 @@ async def through_everything(office: Office, tenant: str, say: Word, *, other_ca
         summary=say("summary"),
         execution_paper_id=papers[0].id,
         proof_paper_id=papers[1].id,
-        effort=Effort(estimate_hours=1, changed_scope=say("changed")),
+        effort=Effort(estimate_hours=1, active_hours=2, changed_scope=say("changed")),
     )
     await proposer.record_result(result, papers)
     await office.admin.put_grant(

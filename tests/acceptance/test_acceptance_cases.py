@@ -221,7 +221,7 @@ async def test_6_index_lag_is_visible(condition: Condition) -> None:
         nothing = await condition.ask("zwyx", "data-specialist")
         assert nothing.candidates == ()
         assert nothing.abstained
-        assert "No index had a hit; that is not proof of absence." in nothing.notes
+        assert "detail: its index had no hit; that is not proof of absence." in nothing.notes
         assert any(line.startswith("routing: ") for line in nothing.not_read), "it names what it doesn't read at all"
         condition.check_account(nothing, Collection.DETAIL, Collection.CASES)
 

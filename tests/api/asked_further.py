@@ -6,10 +6,12 @@ from typing import Any
 
 from activities.records.retrievals import RetrievalsTable
 from contracts.consultation import Consultation
+from contracts.experience import Proposal
 from contracts.identity import Domain, Profile
+from contracts.lifecycle import Stage
 from contracts.retrieval import MemoryUse, RetrievalRequest
 from contracts.strategies import DATA_INVESTIGATION
-from tests.api.world import World, fresh
+from tests.api.world import World, accepting, draft, fresh
 from tests.records.asking import NO_RANKINGS, answer, candidate, citing
 
 TEMPLATES = "configuration"
@@ -31,8 +33,24 @@ async def with_a_second_domain(world: World) -> None:
     )
 
 
+async def publish(world: World, experience_id: str) -> None:
+    """Publish an experience of this id, unless it is: what isn't current can't be chosen (R10)."""
+    if await world.count("experiences", f"id = '{experience_id}'"):
+        return
+    proposal = Proposal(experience_id=experience_id, result_id=await world.new_result(), draft=draft())
+    async with world.caller("agent") as agent, world.caller("cora") as cora, world.caller("otto") as otto:
+        await agent.propose(proposal)
+        await cora.decide(accepting(proposal, Stage.CURATOR_REVIEW))
+        await otto.decide(accepting(proposal, Stage.OWNER_REVIEW))
+
+
 async def answered(world: World, *refs: str, **fields: Any) -> tuple[RetrievalRequest, MemoryUse]:
-    """Store an answered retrieval of `agent`, and return it with a decision that could be made on it."""
+    """Store an answered retrieval of `agent`, and return it with a decision that could be made on it.
+
+    The experiences that `refs` name are published first.
+    """
+    for ref in refs:
+        await publish(world, ref.partition("/")[2])
     values: dict[str, Any] = {
         "request_id": fresh(), "profile_id": "investigator", "purpose": "p", "objective": "o", **fields,
     }  # fmt: skip

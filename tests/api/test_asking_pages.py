@@ -135,6 +135,12 @@ async def test_r18_a_person_asks_further_for_a_reason(asked: World, berta: Brows
     assert record.answer.broadened.request_id == form["request_id"]
     assert record.answer.broadened.widened.domains == (TEMPLATES,)
     assert f'href="{path}"' in (await berta.get(further)).text
+    before = (await berta.get(path)).text
+    _, _, broadened = before.partition('<h2 id="broadened-title">Broadened by</h2>')
+    assert f'href="{further}"' in broadened
+    assert "Nothing here &lt;i&gt;explains&lt;/i&gt; it." in broadened
+    assert f"also {TEMPLATES}; not held against environment; up to 50 results" in broadened
+    assert "Consulted</h2>" not in before
     offered = (await berta.get(f"{further}/broaden")).text
     assert 'name="every_domain"' in offered
     assert f'value="{TEMPLATES}"' not in offered, "it was read"

@@ -80,6 +80,19 @@ async def test_r18_a_question_reaches_the_people_of_the_domain_and_the_reply_its
     assert f"/consultations/{id_}" in (await berta.get("/consultations")).text.partition("Ended lately")[2]
 
 
+async def test_r18_a_retrieval_shows_what_it_consulted_and_what_came_back(asked: World, berta: Browser) -> None:
+    id_ = await question(asked)
+    view = await asked.services.consulting.get("berta", id_)
+    assert view.asked is not None
+    path = f"/retrievals/{view.asked.request_id}"
+    page = (await berta.get(path)).text
+    assert '<h2 id="consulted-title">Consulted</h2>' in page
+    assert f'<a href="/consultations/{id_}">Question to <bdi>{TEMPLATES}</bdi>' in page
+    assert "Broadened by" not in page
+    await asked.services.consulting.reply("agent", id_, ConsultReply(reply_id=fresh(), text="The <i>longer</i> one."))
+    assert "The &lt;i&gt;longer&lt;/i&gt; one." in (await berta.get(path)).text.partition('id="consulted-title"')[2]
+
+
 async def test_r22_a_refused_reply_keeps_what_was_typed(asked: World, stranger: Browser) -> None:
     id_ = await question(asked)
     path = f"/consultations/{id_}"

@@ -19,6 +19,7 @@ from contracts.casefile import CaseRecord, DomainRecord, ExperienceRecord, Paper
 from contracts.cases import CaseFacts
 from contracts.experience import KnowledgeUnit, Limits, RoutingSynopsis, SourceSpan
 from contracts.labels import Outcome, PaperKind, ProofLevel, UnitKind
+from contracts.validity import version_key
 
 FILE = "duplicates_hadoop_reports.jsonl"
 TENANT = TenantRecord(id="hadoop", name="Hadoop")
@@ -144,8 +145,15 @@ def _experience(report: dict[str, Any], title: str, body: str, version: str, out
                 proof_level=proof,
             ),
         ),
-        limits=Limits(products=(PRODUCT,), version_from=version, version_to=version),
+        limits=_limits(version),
     )
+
+
+def _limits(version: str) -> Limits:
+    """Return where it holds; a version of another kind, such as `thirdparty-1.0.0`, is a note and no bound."""
+    if version and version_key(version) is None:
+        return Limits(products=(PRODUCT,), note=f"Reported for {version}.")
+    return Limits(products=(PRODUCT,), version_from=version, version_to=version)
 
 
 def _closing(report: dict[str, Any]) -> str:

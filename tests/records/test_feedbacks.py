@@ -19,7 +19,7 @@ from contracts.errors import (
     UnknownRetrieval,
 )
 from contracts.feedback import CandidateFeedback, CandidateOutcome, Usefulness, UsefulnessCounts
-from contracts.retrieval import MemoryUse
+from contracts.retrieval import Citation, CitationVerdict, MemoryUse
 from tests.records.asking import NO_RANKINGS, answer, answered, ask, candidate, citing
 from tests.records.broadening import feedback
 from tests.records.world import World, changed, new_id
@@ -158,7 +158,8 @@ async def test_r21_counts_stay_apart_by_revision_and_cases_are_never_counted_acr
         ).all() == []
     ref = f"experience/{await many.published()}"
     task = await answered(many, await ask(many), candidate(1, ref, 7))
-    use = citing(task, ref, revision=7)
+    rejected = Citation(ref=ref, revision=7, verdict=CitationVerdict.REJECTED, why="It isn't current any more.")
+    use = citing(task, citations=(rejected,))
     await many.memory.decide("ann", use)
     await many.feedbacks.give("ann", feedback(use))
     assert await counted(many, "ann", ref) == CandidateFeedback(), "its first revision was said nothing about"

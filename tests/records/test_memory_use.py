@@ -216,7 +216,6 @@ async def test_only_candidates_of_the_answer_are_cited(two: World) -> None:
     ref, other = [f"experience/{await two.published()}" for _ in range(2)]
     task = await answered(two, await ask(two, case_id=await two.open_case()), candidate(1, ref))
     elsewhere = await answered(two, await ask(two), candidate(1, other))
-    unanswered = await ask(two)
     before = two.everything()
     for use in (
         citing(task, other),
@@ -224,7 +223,6 @@ async def test_only_candidates_of_the_answer_are_cited(two: World) -> None:
         citing(task, ref, revision=2),
         citing(task, ref, revision=2**40),
         citing(elsewhere, ref),
-        citing(unanswered, ref),
     ):
         with pytest.raises(UncitedCandidate):
             await two.memory.decide("ann", use)
@@ -245,7 +243,7 @@ async def test_the_longest_decision_is_filed_too(two: World) -> None:
     why = '\\"\n' * (limits.PARAGRAPH // 3 - 1) + "x"
     use = citing(
         task,
-        citations=tuple(Citation(ref=ref, revision=1, verdict=CitationVerdict.CHOSEN, why=why) for ref in refs),
+        citations=tuple(Citation(ref=ref, revision=1, verdict=CitationVerdict.NOT_APPLICABLE, why=why) for ref in refs),
         checks=tuple(FreshCheck(check_id=str(n), text=why) for n in range(limits.CITATIONS)),
         summary=why,
     )

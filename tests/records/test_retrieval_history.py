@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import psycopg
 import pytest
 
 from activities.records.retrieval_history import RetrievalHistoryTable
@@ -15,7 +16,9 @@ from activities.retrieval.rerun import NOT_AS_OF, Rerunner
 from contracts.candidates import RetrievalTask
 from contracts.cases import CaseFacts
 from contracts.errors import IndexUnavailable, UnknownRetrieval
+from contracts.identity import Profile
 from contracts.labels import Outcome
+from contracts.rankings import KeptFinding, Rankings
 from contracts.retrieval import Answer
 from contracts.retrieval_record import Rerun
 from contracts.review import ChangeKind
@@ -23,9 +26,13 @@ from contracts.strategies import DATA_INVESTIGATION_2
 from tests.records.articles import article, published_article
 from tests.records.asking import answered, ask, candidate, check_result, citing
 from tests.records.test_erasures import Office
-from tests.records.world import World, draft
+from tests.records.world import World, draft, libpq
 
 WORDS = "register row missing"
+
+
+BY_TIME_ALONE = "UPDATE retrieval_requests SET rankings = rankings - 'resolved' - 'earlier' WHERE id = %s"
+"""Makes what is kept of a retrieval what it was before the current revisions were kept."""
 
 
 class NoIndex:
@@ -44,9 +51,16 @@ class NoIndex:
         return datetime.now(UTC)
 
 
-async def answer_of(world: World, **fields: Any) -> tuple[RetrievalTask, Answer]:
+class Slow(NoIndex):
+    """The same, on a machine whose clock is behind the database's."""
+
+    def now(self) -> datetime:
+        return super().now() - timedelta(seconds=30)
+
+
+async def answer_of(world: World, machine: Any = None, **fields: Any) -> tuple[RetrievalTask, Answer]:
     """Ask and answer, through the engine."""
-    nothing: Any = NoIndex()
+    nothing: Any = machine or NoIndex()
     task = await ask(world, objective=WORDS, **fields)
     await RetrievalEngine(world.retrievals, nothing, nothing, nothing).answer(task.request.request_id)
     done = await world.retrievals.load(task.request.request_id)
@@ -118,10 +132,60 @@ async def test_the_same_state_gives_the_same_candidates_whatever_came_after_r20(
     assert set(now) - {ref for ref, _ in refs(first)}, "what was published since"
 
 
+async def test_what_was_kept_without_numbers_goes_by_time_r20(world: World) -> None:
+    found = await library(world)
+    task, _ = await answer_of(world, results=20, tokens=8000)
+    world.owner.execute(BY_TIME_ALONE, (task.request.request_id,))
+    await move_on(world, found)
+    again = await rerun(world, task.request.request_id)
+    assert (again.same, again.differences) == (True, ())
+
+
+async def test_a_clock_that_is_behind_changes_nothing_r20(world: World) -> None:
+    """R20: what has just been published or superseded by the database's clock was there, whatever the engine's says."""
+    found = await library(world)
+    task, first = await answer_of(world, Slow(), results=20, tokens=8000)
+    assert any(each.supersedes for each in first.candidates)
+    at_once = await rerun(world, task.request.request_id)
+    await move_on(world, found)
+    later = await rerun(world, task.request.request_id)
+    for again in (at_once, later):
+        assert (again.same, again.differences, refs(again)) == (True, (), refs(first))
+
+
+async def test_a_change_that_was_not_committed_yet_changes_nothing_r20(world: World) -> None:
+    """R20: a retirement tells a time before its commit, and an answer may be given between the two."""
+    name = await world.published(draft(title=WORDS))
+    with psycopg.connect(libpq(world.urls.owner)) as other:
+        other.execute("SET session_replication_role = replica")
+        other.execute(
+            "UPDATE revisions SET state = 'retired', ended_at = clock_timestamp() WHERE experience_id = %s", (name,)
+        )
+        task, first = await answer_of(world)
+        other.commit()
+    again = await rerun(world, task.request.request_id)
+    assert (again.same, refs(again)) == (True, refs(first))
+    assert refs(again) == [(f"experience/{name}", 1)]
+
+
+async def test_what_was_looked_for_and_not_current_stays_left_out_r20(world: World) -> None:
+    """R10, R20: also where its time would say otherwise."""
+    there, not_yet = [f"experience/{await world.published(draft(title=WORDS))}" for _ in range(2)]
+    task = await ask(world)
+    kept = Rankings(
+        domain_id="data",
+        findings=tuple(KeptFinding(ref=ref, revision=1) for ref in (there, not_yet)),
+        resolved=(1, 0),
+    )
+    past = await history(world).as_of(task, [there, not_yet], kept, datetime.now(UTC))
+    assert (set(past.resolution.records), past.resolution.withdrawn, past.unknown) == ({there}, {not_yet}, {})
+
+
 async def test_a_second_strategy_with_a_contrast_comes_out_again_too(world: World) -> None:
     await library(world)
-    await world.profile("second", "ann")
-    task = await ask(world, profile="second", objective=WORDS, strategy_version=2)
+    pinned: dict[str, Any] = {"strategy_id": "data-investigation", "strategy_version": DATA_INVESTIGATION_2.version}
+    await world.identities.add_profile(Profile(id="second", domain_id="data", principals=("ann",), **pinned))
+    task = await ask(world, profile="second", objective=WORDS)
     nothing: Any = NoIndex()
     await RetrievalEngine(world.retrievals, nothing, nothing, nothing).answer(task.request.request_id)
     done = await world.retrievals.load(task.request.request_id)
@@ -170,6 +234,7 @@ async def test_a_changed_text_that_was_shown_is_a_difference(world: World) -> No
     found = await rerun(world, task.request.request_id)
     assert not found.same
     assert [(each.rank, each.fields) for each in found.differences] == [(1, ("title",))]
+    world.owner.execute(BY_TIME_ALONE, (task.request.request_id,))
     world.owner.execute("UPDATE revisions SET published_at = now() WHERE experience_id = %s", (name,))
     found = await rerun(world, task.request.request_id)
     assert [(each.then, each.again) for each in found.differences] == [(f"experience/{name} revision 1", None)]

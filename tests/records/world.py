@@ -21,7 +21,7 @@ from activities.records.memory_use import MemoryUses
 from activities.records.outbox import OutboxTable
 from activities.records.projections import ProjectionsTable
 from activities.records.retrievals import RetrievalsTable
-from contracts.cases import CaseFacts, CaseResult, Delivery, Origin, Paper, Receipt
+from contracts.cases import CaseFacts, CaseResult, Delivery, Effort, Origin, Paper, Receipt
 from contracts.experience import Draft, KnowledgeUnit, Proposal, RoutingSynopsis, SourceSpan
 from contracts.identity import Domain, Grant, Principal, Profile, RoleInDomain, Tenant
 from contracts.labels import DomainRole, Outcome, PaperKind, PrincipalKind, ProofLevel, UnitKind
@@ -218,7 +218,14 @@ class World:
         receipt = await self.deliver(f"T-{new_id()[:8]}", by=by, tenant=tenant, facts=facts, body=body or "It fails.")
         return receipt.case_id
 
-    async def result(self, case_id: str, *, by: str = "ann", outcome: Outcome = Outcome.SUCCEEDED) -> CaseResult:
+    async def result(
+        self,
+        case_id: str,
+        *,
+        by: str = "ann",
+        outcome: Outcome = Outcome.SUCCEEDED,
+        effort: Effort | None = None,
+    ) -> CaseResult:
         """Record a verified result with its papers."""
         execution = Paper(id=new_id(), kind=PaperKind.EXECUTION, title="Repair", text="The row was added.")
         proof = Paper(id=new_id(), kind=PaperKind.PROOF, title="Check", text="The document printed.")
@@ -230,6 +237,7 @@ class World:
             summary="Printed.",
             execution_paper_id=execution.id,
             proof_paper_id=proof.id,
+            effort=effort,
         )
         await self.cases.record_result(by, result, [execution, proof])
         return result
@@ -237,9 +245,10 @@ class World:
     # Experiences
 
     async def propose(self, content: Draft | None = None, *, by: str = "ann", tenant: str = "acme") -> str:
-        """Propose the draft from a fresh case with a verified result of its outcome."""
+        """Propose the draft from a fresh case with a verified result of its outcome and effort."""
         content = content or draft()
-        result = await self.result(await self.open_case(by=by, tenant=tenant), by=by, outcome=content.outcome)
+        case_id = await self.open_case(by=by, tenant=tenant)
+        result = await self.result(case_id, by=by, outcome=content.outcome, effort=content.effort)
         proposal = Proposal(experience_id=new_id(), result_id=result.id, draft=content)
         await self.experiences.propose(by, proposal)
         return proposal.experience_id

@@ -1,5 +1,6 @@
 """Arrivals, results and effort (R1, R5, R19, R22)."""
 
+import json
 from datetime import UTC, datetime
 from itertools import product
 from typing import Any
@@ -10,9 +11,18 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from contracts import limits
+from contracts.casefile import parse_line
 from contracts.cases import CaseFacts, CaseResult, Delivery, Effort, Origin, Receipt
-from contracts.errors import CaseloreError, InvalidField, TextTooLong, UnstorableText, UnverifiedResult
+from contracts.errors import (
+    CaseloreError,
+    InvalidCaseFile,
+    InvalidField,
+    TextTooLong,
+    UnstorableText,
+    UnverifiedResult,
+)
 from contracts.labels import Outcome, ProofLevel
+from deploy.commands.example_case import EXAMPLE
 
 steady = settings(deadline=None)
 AT = datetime(2026, 3, 1, tzinfo=UTC)
@@ -164,3 +174,26 @@ def test_stored_records_are_frozen_and_ignore_fields_of_later_releases() -> None
     assert "added_later" not in receipt.model_dump()
     with pytest.raises(ValidationError):
         receipt.case_id = RUN  # pyright: ignore[reportAttributeAccessIssue]
+
+
+@given(st.floats(0, 1e6))
+@steady
+def test_r19_an_estimate_is_none_or_one_that_work_can_be_compared_with(hours: float) -> None:
+    """Refused where it is recorded, not where it is read: what was recorded before still loads."""
+    effort = Effort(estimate_hours=hours)
+    if hours == 0 or hours >= limits.ESTIMATE_HOURS:
+        effort.check_estimate()
+        return
+    with pytest.raises(InvalidField) as refusal:
+        effort.check_estimate()
+    assert refusal.value.field == "effort.estimate_hours"
+    assert f"{limits.ESTIMATE_HOURS:g}" in refusal.value.accepted
+
+
+@pytest.mark.parametrize("estimate", [1e-303, 0.009])
+def test_r19_a_line_with_an_estimate_that_nobody_means_is_refused_before_anything_is_sent(estimate: float) -> None:
+    line = {**EXAMPLE, "result": {**EXAMPLE["result"], "effort": {"estimate_hours": estimate, "active_hours": 3}}}
+    with pytest.raises(InvalidCaseFile) as refusal:
+        parse_line(json.dumps(line), 7)
+    assert refusal.value.field == "effort.estimate_hours"
+    assert parse_line(json.dumps(EXAMPLE), 7)

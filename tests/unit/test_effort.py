@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import random
+from math import isfinite
 from statistics import quantiles as exclusive
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from contracts.cases import Effort
-from contracts.effort import Comparison, EffortRange, EffortSummary, Finished, compared, quantiles, summary
+from contracts.effort import (
+    ComparedEffort,
+    Comparison,
+    EffortRange,
+    EffortSummary,
+    Finished,
+    Quantiles,
+    compared,
+    quantiles,
+    summary,
+)
+from contracts.effort_words import summary_lines
 from contracts.labels import Outcome, ValidityState
 
 HOURS = st.floats(min_value=0, max_value=1e6)
@@ -27,6 +41,11 @@ ITEMS = st.lists(st.tuples(EFFORTS, st.sampled_from(Outcome), st.sampled_from(Va
     lambda drawn: [_item(number, *each) for number, each in enumerate(drawn)]
 )
 NEEDED = st.integers(2, 12)
+TOLD_AGAIN = ITEMS.flatmap(
+    lambda items: st.lists(st.sampled_from(["", "a", "b", "c"]), min_size=len(items), max_size=len(items)).map(
+        lambda keys: [item.model_copy(update={"work": key}) for item, key in zip(items, keys, strict=True)]
+    )
+)
 
 
 def _item(
@@ -102,7 +121,7 @@ def test_the_order_of_the_items_changes_nothing(items: list[Finished], needed: i
 @given(ITEMS, NEEDED)
 def test_every_item_is_counted_or_set_apart_and_each_figure_says_its_own_n(items: list[Finished], needed: int) -> None:
     found = summary(items, needed)
-    rows = {item.ref: compared(item) for item in items}
+    rows = {item.ref: row for item, row in zip(items, compared(items), strict=True)}
     counted = [row for row in rows.values() if row.comparison is Comparison.COUNTED]
     assert {each.ref: each.why for each in found.apart} == {
         ref: row.comparison for ref, row in rows.items() if row.comparison is not Comparison.COUNTED
@@ -172,12 +191,72 @@ def test_what_asks_to_be_revalidated_counts_and_is_said() -> None:
 
 
 def test_the_error_is_work_against_the_estimate_never_waiting() -> None:
-    row = compared(_item(1, Effort(estimate_hours=4, active_hours=6, waiting_hours=90)))
-    assert row.error == 1.5
-    assert compared(_item(1, Effort(estimate_hours=0, active_hours=6))).error is None
-    assert compared(_item(1, Effort(estimate_hours=4, waiting_hours=90))).error is None
+    efforts = (
+        Effort(estimate_hours=4, active_hours=6, waiting_hours=90),
+        Effort(estimate_hours=0, active_hours=6),
+        Effort(estimate_hours=4, waiting_hours=90),
+    )
+    rows = compared([_item(number, effort) for number, effort in enumerate(efforts)])
+    assert [row.error for row in rows] == [1.5, None, None]
 
 
 def test_a_refusal_says_how_many_there_are_and_how_many_are_needed() -> None:
     assert summary(_items(1), 5).active.withheld == "1 comparable item with active hours; 5 needed for a range."
     assert summary([], 5).waiting.withheld == "0 comparable items with waiting hours; 5 needed for a range."
+
+
+@given(TOLD_AGAIN, NEEDED)
+def test_r19_a_job_counts_once_however_often_it_is_told(items: list[Finished], needed: int) -> None:
+    """The first item that compares stands for its job; what doesn't compare takes no other item's place."""
+    alone = [compared([item])[0].comparison for item in items]
+    compares = [item for item, comparison in zip(items, alone, strict=True) if comparison is Comparison.COUNTED]
+    first = {item.work: item.ref for item in reversed(compares) if item.work}
+    stands = [item for item in compares if not item.work or first[item.work] == item.ref]
+    found, rows = summary(items, needed), compared(items)
+    assert _ranges(found) == _ranges(summary(stands, needed))
+    assert found.active.n == len(stands)
+    counted = [item.ref for item, row in zip(items, rows, strict=True) if row.comparison is Comparison.COUNTED]
+    assert counted == [item.ref for item in stands]
+    again = {item.ref for item in compares} - {item.ref for item in stands}
+    assert {each.ref for each in found.apart if each.why is Comparison.SAME_WORK} == again
+
+
+def test_r19_five_texts_on_one_job_are_one_item() -> None:
+    items = [item.model_copy(update={"work": "k"}) for item in _items(20, 20, 20, 20, 20)]
+    found = summary(items, 5)
+    assert (found.active.n, found.active.quantiles) == (1, None)
+    assert [each.ref for each in found.apart] == [f"experience/{number}" for number in range(1, 5)]
+
+
+TINY = st.floats(min_value=0, max_value=1e-300)
+
+
+@given(st.lists(st.tuples(TINY, HOURS), min_size=1, max_size=12))
+def test_r19_no_estimate_makes_a_figure_that_json_cannot_hold(hours: list[tuple[float, float]]) -> None:
+    efforts = [Effort(estimate_hours=estimate, active_hours=active) for estimate, active in hours]
+    items = [_item(number, effort) for number, effort in enumerate(efforts)]
+    found = summary(items, 1)
+    assert EffortSummary.model_validate_json(found.model_dump_json()) == found
+    assert all(row.error is None or isfinite(row.error) for row in compared(items))
+
+
+@pytest.mark.parametrize("number", [float("inf"), float("-inf"), float("nan")])
+def test_figures_are_finite(number: float) -> None:
+    good = quantiles([1, 2, 3]).model_dump()
+    for name in Quantiles.model_fields:
+        with pytest.raises(ValidationError):
+            Quantiles.model_validate({**good, name: number})
+    for name in ("estimate_hours", "active_hours", "waiting_hours", "error"):
+        with pytest.raises(ValidationError):
+            ComparedEffort.model_validate({name: number, "comparison": "counted"})
+
+
+def test_a_range_that_was_stored_with_a_figure_lost_still_reads_and_says_so() -> None:
+    stored = json.loads(summary(_items(1, 2, 3, 4, 5, estimate_hours=2), 5).model_dump_json())
+    stored["error"]["quantiles"] |= {"p90": None, "most": None}
+    found = EffortSummary.model_validate_json(json.dumps(stored))
+    assert (found.error.n, found.error.quantiles) == (5, None)
+    assert found.active.quantiles is not None
+    assert any(line == f"Active/estimate: {found.error.withheld}" for line in summary_lines(found))
+    assert found.error.withheld
+    assert EffortSummary.model_validate(found.model_dump()) == found

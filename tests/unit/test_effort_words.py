@@ -54,6 +54,12 @@ def test_the_page_tells_the_same_r19() -> None:
     assert "Neither a price for today nor a date to commit to." in shown
 
 
+def test_what_tells_of_a_job_again_is_named_so_r19() -> None:
+    twice = [work(1, work="k"), work(2, work="k")]
+    assert own_words(compared(twice)[1]).startswith("effort, same work as another: ")
+    assert "not counted: 1 same work as another." in page(summary(twice, 5))
+
+
 def test_too_few_items_get_no_range_and_the_reason_r19() -> None:
     found = summary(SEVEN, 6)
     assert range_words(found.active) == "5 comparable items with active hours; 6 needed for a range."
@@ -67,7 +73,8 @@ def test_an_items_own_hours_are_never_added_up_r19(
     estimate: float | None, active: float | None, waiting: float | None
 ) -> None:
     effort = Effort(estimate_hours=estimate, active_hours=active, waiting_hours=waiting)
-    said = own_words(compared(SEVEN[0].model_copy(update={"effort": effort})))
+    (row,) = compared([SEVEN[0].model_copy(update={"effort": effort})])
+    said = own_words(row)
     named = [name for name in ("estimated", "active", "waiting") if f"{name} " in said.partition(": ")[2]]
     given_ = {"estimated": estimate, "active": active, "waiting": waiting}
     assert named == [name for name, value in given_.items() if value is not None]

@@ -16,9 +16,9 @@ from tests.unit.test_retrieval_engine import Memory, detail_of, draft, experienc
 CONDITION = "the renewal exists and its register row is absent"
 
 
-def routed(strategy: Strategy, **given: object) -> Memory:
+def routed(strategy: Strategy, *, use_when: str) -> Memory:
     """Return a memory whose routing alone finds one experience."""
-    record = experience(current=draft(**given))
+    record = experience(current=draft(use_when=use_when))
     return Memory(
         strategy=strategy, hits={Collection.ROUTING: [record.target]}, asked={"product": "Polaris", "version": "9"}
     ).holds(record)

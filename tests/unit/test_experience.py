@@ -46,9 +46,19 @@ def draft(**changes: Any) -> Draft:
     return Draft.model_validate({**plain, **changes})
 
 
-def case_result(outcome: Outcome, level: ProofLevel) -> CaseResult:
+def case_result(outcome: Outcome, level: ProofLevel, effort: Effort | None = None) -> CaseResult:
     """A result with these labels, also where the rules of results would refuse it."""
-    return CaseResult.model_construct(outcome=outcome, proof_level=level)
+    return CaseResult.model_construct(outcome=outcome, proof_level=level, effort=effort)
+
+
+HOURS = st.none() | st.sampled_from([0, 0.1, 3, 1e6])
+EFFORTS = st.builds(
+    Effort,
+    estimate_hours=HOURS,
+    active_hours=HOURS,
+    waiting_hours=HOURS,
+    changed_scope=st.sampled_from(["", " ", "A second form.", "Another form."]),
+)
 
 
 class TestUnits:
@@ -166,6 +176,48 @@ class TestDraftAgainstItsResult:
                 claimed.check_against(result)
             assert refusal.value.field == field
             assert (outcome if field == "outcome" else level).value in refusal.value.accepted
+
+    @given(told=EFFORTS, recorded=st.none() | EFFORTS)
+    @steady
+    def test_r19_the_hours_are_the_results(self, told: Effort, recorded: Effort | None) -> None:
+        claimed = draft(effort=told)
+        result = case_result(claimed.outcome, claimed.proof_level, recorded)
+        has = recorded or Effort()
+        names = ["estimate_hours", "active_hours", "waiting_hours"]
+        differing = [f"effort.{name}" for name in names if getattr(told, name) != getattr(has, name)]
+        if bool(told.changed_scope.strip()) != bool(has.changed_scope.strip()):
+            differing.append("effort.changed_scope")
+        if not differing:
+            claimed.check_against(result)
+            return
+        with pytest.raises(InvalidField) as refusal:
+            claimed.check_against(result)
+        assert refusal.value.field == differing[0]
+        assert "or no effort" in refusal.value.accepted
+
+    @given(recorded=st.none() | EFFORTS)
+    @steady
+    def test_r19_a_draft_may_always_leave_hours_out(self, recorded: Effort | None) -> None:
+        claimed = draft(effort=None)
+        claimed.check_against(case_result(claimed.outcome, claimed.proof_level, recorded))
+
+    def test_r6_what_changed_in_scope_may_be_told_without_the_case_s_words(self) -> None:
+        recorded = Effort(active_hours=3, changed_scope="Anna Weber asked for a second form.")
+        claimed = draft(effort=Effort(active_hours=3, changed_scope="A second form was asked for."))
+        claimed.check_against(case_result(claimed.outcome, claimed.proof_level, recorded))
+
+    def test_r19_a_refusal_says_the_results_hours_and_none_of_its_words(self) -> None:
+        recorded = Effort(active_hours=2.5, changed_scope="Anna Weber asked for a second form.")
+        for effort, accepted in (
+            (Effort(active_hours=3), "2.5 as the case result has it"),
+            (Effort(active_hours=2.5), "what changed in scope"),
+            (Effort(active_hours=2.5, waiting_hours=1), "none as the case result has it"),
+        ):
+            claimed = draft(effort=effort)
+            with pytest.raises(InvalidField) as refusal:
+                claimed.check_against(case_result(claimed.outcome, claimed.proof_level, recorded))
+            assert refusal.value.accepted.startswith(accepted)
+            assert "Weber" not in str(refusal.value)
 
 
 @st.composite

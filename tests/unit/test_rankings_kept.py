@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from activities.retrieval.candidates import in_order
 from activities.retrieval.rankings import kept, reads_of
 from activities.retrieval.reads import Read
-from contracts.candidates import Found, Resolution, RetrievalTask
+from activities.retrieval.rerun import Rerunner
+from contracts.candidates import NOTHING, Earlier, Found, Past, Resolution, RetrievalTask
 from contracts.experience import Limits
 from contracts.identity import Profile
 from contracts.index import Scope
-from contracts.labels import Collection, Outcome
-from contracts.rankings import MOST_TARGETS, Rankings
+from contracts.labels import CandidateKind, Collection, Outcome
+from contracts.rankings import MOST_TARGETS, KeptEarlier, KeptFinding, Rankings
 from contracts.retrieval import Candidate, RetrievalRequest, ValidityState
 from contracts.retrieval_record import AgainCandidate, Rerun, RerunDifference, cases_in, differences, without_cases
 from contracts.strategies import DATA_INVESTIGATION, DATA_INVESTIGATION_2
@@ -75,13 +80,76 @@ def test_of_a_concept_only_its_kind_is_kept_r11() -> None:
 def test_what_is_kept_has_an_end() -> None:
     found = tuple(Found(f"case/{number}", 1, ()) for number in range(MOST_TARGETS + 50))
     read = Read(1, TASK.strategy.steps[0], Route.LEXICAL, 1.0, found=found)
-    assert len(kept(TASK, [read], Resolution({}, frozenset(), frozenset())).findings) == MOST_TARGETS
+    rankings = kept(TASK, [read], Resolution({}, frozenset(), frozenset()))
+    assert (len(rankings.findings), len(rankings.resolved or ())) == (MOST_TARGETS, MOST_TARGETS)
 
 
 def test_hidden_targets_and_cases_are_kept_as_they_were() -> None:
     resolution = Resolution({"case/c": live_case()}, frozenset({"experience/w"}), frozenset({"case/hidden"}))
     rankings = kept(TASK, [], resolution)
     assert (rankings.not_permitted, rankings.cases) == (("case/hidden",), {"case/c": 1})
+
+
+def test_the_current_revision_of_each_that_was_looked_at_is_kept_r20() -> None:
+    """R20: also where a route found another revision; what was not current has none."""
+    named = (("article/a", 0), ("article/a", 2), ("case/c", 0), ("experience/b", 0), ("experience/gone", 0))
+    found = tuple(Found(target, 1, (), section) for target, section in named)
+    earlier = Earlier("experience/old", 2, Limits())
+    resolution = Resolution(
+        {
+            "article/a": replace(experience("a"), target="article/a", kind=CandidateKind.ARTICLE, revision=3),
+            "experience/b": experience("b", supersedes=(earlier,)),
+            "case/c": live_case(),
+        },
+        frozenset({"experience/gone"}),
+        frozenset(),
+    )
+    rankings = kept(TASK, [Read(1, TASK.strategy.steps[0], Route.LEXICAL, 1.0, found=found)], resolution)
+    stored = rankings.model_dump_json(exclude_defaults=True)
+    assert '"resolved":[3,3,0,1,0]' in stored, "it is short, for there is one for every finding"
+    again = Rankings.model_validate_json(stored)
+    assert again.current() == {"article/a": 3, "experience/b": 1}
+    assert again.earlier == {"experience/b": (KeptEarlier(ref="experience/old", revision=2),)}
+
+
+def test_rankings_from_before_tell_no_revision_and_those_of_nothing_tell_that_r20() -> None:
+    before = Rankings(domain_id="data", findings=(KeptFinding(ref="experience/a", revision=1),))
+    assert Rankings.model_validate_json(before.model_dump_json(exclude_defaults=True)).current() is None
+    nothing = kept(TASK, [], NOTHING)
+    assert Rankings.model_validate_json(nothing.model_dump_json(exclude_defaults=True)).current() == {}
+
+
+@dataclass
+class Moving(Memory):
+    """A record in which nothing is current at the first look, and everything at the later ones."""
+
+    looked: list[list[str]] = field(default_factory=list[list[str]])
+
+    async def resolve(self, task: RetrievalTask, targets: Sequence[str], others: Sequence[str] = ()) -> Resolution:
+        self.looked.append(sorted(targets))
+        if len(self.looked) > 1:
+            return await super().resolve(task, targets, others)
+        return Resolution({}, frozenset(targets), frozenset())
+
+    async def rankings(self, request_id: str) -> Rankings | None:
+        return self.kept
+
+    async def as_of(self, task: RetrievalTask, targets: Sequence[str], rankings: Rankings, at: datetime) -> Past:
+        return Past(await self.resolve(task, targets), {})
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+async def test_a_rerun_looks_at_all_that_the_engine_looked_at_r20(is_kept: bool) -> None:
+    records = [experience(name) for name in "abcd"]
+    memory = Moving(hits={Collection.DETAIL: [record.target for record in records]}, asked={"results": 1})
+    await memory.holds(*records).answer()
+    first, second = memory.looked
+    assert (len(first), len(second)) == (2, 4)
+    assert memory.kept is not None
+    if not is_kept:
+        memory.kept = memory.kept.model_copy(update={"resolved": None})
+    assert (await Rerunner(memory).rerun(REQUEST)).same
+    assert memory.looked[2:] == [second if is_kept else first], "one look is enough by what is current now"
 
 
 async def test_an_answer_keeps_what_it_was_composed_from_r20() -> None:
