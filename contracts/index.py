@@ -138,9 +138,6 @@ class LexicalQuery:
     """Best by BM25."""
 
     text: str
-    counted: bool = False
-    """Whether a word that the text repeats weighs more: 1 + ln(times). A whole record asks, and says again and again
-    what it is about; a question of a line repeats a word by chance."""
 
 
 class Hit(NamedTuple):

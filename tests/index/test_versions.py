@@ -41,7 +41,7 @@ async def folder(index_folder: Path) -> Path:
 
 def test_names_carry_schema_and_model_and_never_meet() -> None:
     assert version_name(DETAIL, "all-MiniLM-L6-v2-int8@8199be6f").startswith(
-        "detail-v4-all-minilm-l6-v2-int8-8199be6f-"
+        "detail-v5-all-minilm-l6-v2-int8-8199be6f-"
     )
     names = ["a/b", "a-b", "A-b", "a b", "a" * 60, "a" * 61, "日本", ""]
     assert len({model_slug(name) for name in names}) == len(names)
