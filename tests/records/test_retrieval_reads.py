@@ -144,10 +144,10 @@ async def test_r15_what_its_grants_leave_out_of_its_own_tenant_is_counted_and_no
     seen = (await two.deliver(new_id(), facts=facts)).case_id
     hidden = [(await two.deliver(origin.external_id, facts=facts)).case_id, await two.open_case(facts=facts)]
     theirs = (await two.deliver(new_id(), by="bob", tenant="other", facts=facts)).case_id
-    await two.principal("lea")
-    await two.grant("lea", "acme", case_id=seen)
-    await two.profile("data-agent", "lea")
-    task = await ask(two, "lea", origin=origin, object_refs=(thing,))
+    await two.principal("guest")
+    await two.grant("guest", "acme", case_id=seen)
+    await two.profile("data-agent", "guest")
+    task = await ask(two, "guest", origin=origin, object_refs=(thing,))
     hits = await two.retrievals.registry(task, 10)
     assert [(hit.target, hit.revision) for hit in hits[:1]] == [(f"case/{seen}", 1)]
     assert {(hit.target, hit.revision) for hit in hits[1:]} == {(f"case/{each}", 0) for each in hidden}
