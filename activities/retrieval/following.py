@@ -105,7 +105,7 @@ class Following:
         among_cases = replace(hopping, collection=step.collection, where=filter_of(task, step))
 
         async def named_cases() -> list[Found]:
-            return await self._hop.named(among_cases, await vector.get(), hop)
+            return await self._hop.named(among_cases, await vector.get(), hop, numbered=True)
 
         read = Read(number, step, Route.IDENTIFIER_HOP, step.weight * hop.weight, why="cases that are named")
         yield self._clocked.run(read, named_cases)

@@ -6,8 +6,9 @@ of its names, and both are bounded. It reads only words that the caller may see,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from activities.retrieval.reads import SECTIONS, best_of_each
 from contracts.candidates import Found
@@ -17,6 +18,7 @@ from contracts.labels import Collection
 from contracts.ports import SearchIndex
 from contracts.strategy import Hop
 
+_DIGIT = re.compile(r"\d")
 NAMED_IN = "named in "
 """Begins why a record was found that a hit names."""
 
@@ -30,6 +32,14 @@ class Hopping:
     where: Filter
     texts: MutableMapping[str, str]
     """What each of the first hits says, the best first."""
+    keys: MutableMapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    """The keys in those texts that were read; a hop into another source reads none twice."""
+
+    def keys_of(self, ref: str) -> frozenset[str]:
+        """Return the keys of everything that a hit may name."""
+        if ref not in self.keys:
+            self.keys[ref] = frozenset(keys_in(self.texts[ref]))
+        return self.keys[ref]
 
 
 class IdentifierHop:
@@ -42,16 +52,21 @@ class IdentifierHop:
     def __init__(self, index: SearchIndex) -> None:
         self._index = index
 
-    async def named(self, hopping: Hopping, vector: Sequence[float], hop: Hop) -> list[Found]:
+    async def named(
+        self, hopping: Hopping, vector: Sequence[float], hop: Hop, *, numbered: bool = False
+    ) -> list[Found]:
         """Return the records that the first hits name, the likest to the objective first, the first hits left out.
 
         Args:
             hopping: Where it starts.
             vector: The objective's.
             hop: How far it goes.
+            numbered: Only by names with a digit: ids and references, and no titles.
         """
-        keys = {ref: frozenset(keys_in(hopping.texts[ref])) for ref in list(hopping.texts)[: hop.first]}
+        keys = {ref: hopping.keys_of(ref) for ref in list(hopping.texts)[: hop.first]}
         names = tuple(sorted(frozenset[str]().union(*keys.values())))
+        if numbered:
+            names = tuple(name for name in names if _DIGIT.search(name))
         if not names:
             return []
         hits = await self._index.search(
